@@ -4,12 +4,11 @@ namespace Snapper.Dashboard;
 
 /// <summary>What the dashboard is told when it starts.</summary>
 /// <param name="Workers">Base addresses of workers, without a slash at the end; at least one. Others are found through them.</param>
-/// <param name="AppToken">Sent to the workers as <c>dapr-api-token</c>; null: they ask for none.</param>
 /// <param name="Token">Bearer token of the dashboard itself, a viewer's; null: it has none.</param>
 /// <param name="Port">1 to 65535, or 0: any free one.</param>
 /// <param name="BeyondLoopback">Listen on all addresses instead of 127.0.0.1.</param>
 /// <param name="ParentPid">End when this process ends; 0: nobody's child.</param>
-public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppToken, string? Token, int Port, bool BeyondLoopback, int ParentPid)
+public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? Token, int Port, bool BeyondLoopback, int ParentPid)
 {
     private const string OriginsVariable = "SNAPPER_DASHBOARD_ORIGINS";
     private const string ConnectionsVariable = "SNAPPER_DASHBOARD_CONNECTIONS";
@@ -72,7 +71,7 @@ public sealed record DashboardSettings(IReadOnlyList<Uri> Workers, string? AppTo
         var named = given.GetValueOrDefault("--workers") ?? environment("SNAPPER_DASHBOARD_WORKERS");
         var workers = Addresses("SNAPPER_DASHBOARD_WORKERS", string.IsNullOrEmpty(named) ? "http://127.0.0.1:5101" : named, "of a worker, such as http://127.0.0.1:5101");
         if (workers.Count == 0) throw new FormatException("SNAPPER_DASHBOARD_WORKERS names no worker");
-        return new DashboardSettings(workers, Set(environment("APP_API_TOKEN")), Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
+        return new DashboardSettings(workers, Set(environment("SNAPPER_TOKEN")), port, beyond, parent)
         {
             ConnectionsMax = Most(environment, ConnectionsVariable, ConnectionsUnset),
             PagesMax = Most(environment, PagesVariable, PagesUnset),

@@ -46,7 +46,6 @@ public sealed class WorkerApi : IDisposable
         {
             Timeout = TimeSpan.FromSeconds(5), MaxResponseContentBufferSize = LongestAnswer,
         };
-        if (settings.AppToken is { } app) _http.DefaultRequestHeaders.TryAddWithoutValidation("dapr-api-token", app);
         _ownToken = settings.Token;
     }
 

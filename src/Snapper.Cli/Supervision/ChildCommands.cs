@@ -163,8 +163,9 @@ internal static class ChildCommands
             Log = new LogFile(Path.Combine(data.Logs, "dashboard.log")),
             Environment = new Dictionary<string, string?>
             {
-                // It has nothing to do with Redis and the workers' channel, and listens where the command line says.
-                [MailboxSeal.Variable] = null,
+                // It has nothing to do with Redis, the sidecars and the workers' channel, and listens where the command
+                // line says.
+                [MailboxSeal.Variable] = null, ["APP_API_TOKEN"] = null, ["DAPR_API_TOKEN"] = null,
                 ["SNAPPER_REDIS"] = null, [RedisLogin.PasswordVariable] = null, [RedisLogin.FileVariable] = null,
                 ["ASPNETCORE_HTTP_PORTS"] = null, ["ASPNETCORE_URLS"] = null,
             },

@@ -166,7 +166,7 @@ public sealed class FirstDrawingTests(Chromium chromium) : IClassFixture<Chromiu
     }
 
     // However busy this machine is, what is told is waited for.
-    private static Task<RunningDashboard> Patient(Uri worker) => RunningDashboard.Start(new DashboardSettings([worker], null, null, 0, false, 0) { FirstAnswersMax = TimeSpan.FromSeconds(60) }, []);
+    private static Task<RunningDashboard> Patient(Uri worker) => RunningDashboard.Start(new DashboardSettings([worker], null, 0, false, 0) { FirstAnswersMax = TimeSpan.FromSeconds(60) }, []);
 
     private static async Task<ScriptedWorker> Scripted()
     {

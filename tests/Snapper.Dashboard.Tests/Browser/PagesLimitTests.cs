@@ -10,7 +10,7 @@ public sealed class PagesLimitTests(Chromium chromium) : IClassFixture<Chromium>
     public async Task A_page_beyond_the_limit_polls()
     {
         await using var worker = await ScriptedWorker.Start();
-        await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], null, null, 0, false, 0) { PagesMax = 1 }, []);
+        await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], null, 0, false, 0) { PagesMax = 1 }, []);
 
         // Until it is ready it visits itself, by the one WebSocket that there is.
         using (var http = new HttpClient()) Assert.Equal("ok", await http.GetStringAsync(new Uri(dashboard.Url + "/healthz")));

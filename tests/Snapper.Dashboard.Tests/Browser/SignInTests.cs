@@ -261,7 +261,7 @@ public sealed class SignInTests(Chromium chromium) : IClassFixture<Chromium>
     [Fact]
     public void Beyond_loopback_it_starts_with_a_sign_in_only()
     {
-        var open = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, true, 0);
+        var open = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, true, 0);
         var problem = Assert.Throws<FormatException>(() => DashboardProgram.Build(open));
         Assert.Contains("SNAPPER_TOKENS_FILE", problem.Message, StringComparison.Ordinal);
         using var app = DashboardProgram.Build(open, configuration => Microsoft.Extensions.Configuration.MemoryConfigurationBuilderExtensions.AddInMemoryCollection(configuration, s_tokens));

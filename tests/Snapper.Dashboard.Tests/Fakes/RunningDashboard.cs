@@ -19,7 +19,7 @@ internal sealed class RunningDashboard : IAsyncDisposable
 
     public static Task<RunningDashboard> Start(params Uri[] workers) => Start([], workers);
 
-    public static Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers) => Start(new DashboardSettings(workers, null, null, 0, false, 0), configuration);
+    public static Task<RunningDashboard> Start(Dictionary<string, string?> configuration, params Uri[] workers) => Start(new DashboardSettings(workers, null, 0, false, 0), configuration);
 
     public static async Task<RunningDashboard> Start(
         DashboardSettings settings, Dictionary<string, string?> configuration, bool warmsUp = false)

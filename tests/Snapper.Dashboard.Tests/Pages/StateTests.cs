@@ -95,7 +95,7 @@ public sealed class StateTests
             ? "anonymous has the role anonymous, which has not the right to view."
             : "The Authorization header shows no token that is known here.";
         await using var dashboard = await RunningDashboard.Start(
-            new DashboardSettings([worker.Url], null, token, 0, false, 0), []);
+            new DashboardSettings([worker.Url], token, 0, false, 0), []);
         await using var screen = Screen.Open(dashboard, "/");
         foreach (var text in (string[])
             ["The worker answers, and", said, "set SNAPPER_TOKEN", "docs/dashboard.md#signing-in"])

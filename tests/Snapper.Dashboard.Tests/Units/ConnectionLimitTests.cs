@@ -10,7 +10,7 @@ namespace Snapper.Dashboard.Tests.Units;
 /// <summary>Connections beyond the limits are refused, and those that are there go on.</summary>
 public sealed class ConnectionLimitTests
 {
-    private static readonly DashboardSettings s_settings = new([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0);
+    private static readonly DashboardSettings s_settings = new([new Uri("http://127.0.0.1:1")], null, 0, false, 0);
 
     [Fact]
     public async Task A_connection_beyond_the_limit_is_closed_and_the_others_answer()

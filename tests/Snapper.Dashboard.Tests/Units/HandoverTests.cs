@@ -12,7 +12,7 @@ public sealed class HandoverTests
     [Fact]
     public async Task It_is_kept_for_its_time_and_not_longer()
     {
-        await using var dashboard = DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
+        await using var dashboard = DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
         var (fleet, feeds, streams, time) = (dashboard.Services.GetRequiredService<Fleet>(), dashboard.Services.GetRequiredService<Feeds>(), dashboard.Services.GetRequiredService<Streams>(), new ManualTime());
         using var handover = new Handover(fleet, streams, time);
         handover.Expect();
@@ -36,7 +36,7 @@ public sealed class HandoverTests
     [Fact]
     public async Task Of_too_many_the_oldest_goes_and_at_the_end_all()
     {
-        await using var dashboard = DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
+        await using var dashboard = DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
         var handover = new Handover(dashboard.Services.GetRequiredService<Fleet>(), dashboard.Services.GetRequiredService<Streams>(), new ManualTime());
         var kept = Enumerable.Range(0, Handover.Most + 3).Select(_ => new Told()).ToArray();
         foreach (var one in kept) handover.Keep(one);

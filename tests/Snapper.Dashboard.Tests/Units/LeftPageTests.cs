@@ -16,7 +16,7 @@ public sealed class LeftPageTests
     [Fact]
     public async Task A_beat_that_was_on_its_way_when_the_page_was_left_watches_nothing()
     {
-        var settings = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0) { FirstAnswersMax = TimeSpan.FromMilliseconds(1) };
+        var settings = new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0) { FirstAnswersMax = TimeSpan.FromMilliseconds(1) };
         await using var dashboard = DashboardProgram.Build(settings);
         await using var scope = dashboard.Services.CreateAsyncScope();
         var services = scope.ServiceProvider;

@@ -61,7 +61,7 @@ public sealed class StoreTests
     public void The_fleet_tells_of_restarts_elections_and_silence_and_stays_bounded()
     {
         var url = new Uri("http://127.0.0.1:1");
-        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([url], null, 0, false, 0));
         var at = DateTimeOffset.UnixEpoch;
         void Look(WorkerStatus? status) => fleet.Note(url, new Reply<WorkerStatus>(status, false, status is null ? "refused" : null), null, at = at.AddSeconds(1));
         var first = new WorkerStatus { Worker = "w1", Pid = 1, Epoch = 1, UptimeMs = 1000, Cluster = new ClusterStatusView { Master = "w1" } };
@@ -81,7 +81,7 @@ public sealed class StoreTests
     public void An_answer_that_was_overtaken_is_no_restart_and_no_news()
     {
         var url = new Uri("http://127.0.0.1:1");
-        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([url], null, 0, false, 0));
         void Look(long epoch, long uptime) => fleet.Note(url, new Reply<WorkerStatus>(new WorkerStatus { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
         Look(1, 2000);
         Look(1, 1900);
@@ -97,7 +97,7 @@ public sealed class StoreTests
     public void The_first_epoch_of_a_worker_is_no_takeover()
     {
         var url = new Uri("http://127.0.0.1:1");
-        var fleet = new Fleet(new DashboardSettings([url], null, null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([url], null, 0, false, 0));
         void Look(long epoch, long uptime) => fleet.Note(url, new Reply<WorkerStatus>(new WorkerStatus { Worker = "w1", Pid = 1, Epoch = epoch, UptimeMs = uptime }, false, null), null, DateTimeOffset.UnixEpoch.AddMilliseconds(uptime));
         Look(0, 1000);
         Look(1, 2000);
@@ -109,7 +109,7 @@ public sealed class StoreTests
     [Fact]
     public void A_migration_is_told_once_per_state_and_not_when_it_was_over_before()
     {
-        var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
+        var fleet = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
         static MigrationsView Seen(params (string Id, string State)[] all) =>
             new() { Migrations = [.. all.Select(one => new MigrationStatus { Id = one.Id, State = one.State, Keys = 3, Parts = [new MigrationPart { From = "w1", To = "w2" }] })] };
         fleet.Note(Seen(("old", "done")), DateTimeOffset.UnixEpoch);
@@ -119,7 +119,7 @@ public sealed class StoreTests
         fleet.Note(Seen(("old", "done"), ("new", "done")), DateTimeOffset.UnixEpoch);
         Assert.Equal(["migration new: 3 from w1 to w2, done", "migration new: 3 from w1 to w2, planned"], fleet.Changes.Select(change => change.Text));
 
-        var empty = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
+        var empty = new Fleet(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
         empty.Note(Seen(), DateTimeOffset.UnixEpoch);
         empty.Note(Seen(("quick", "done")), DateTimeOffset.UnixEpoch);
         Assert.Single(empty.Changes);

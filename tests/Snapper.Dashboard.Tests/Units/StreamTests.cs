@@ -68,7 +68,7 @@ public sealed class StreamTests
     {
         await using var worker = await ScriptedWorker.Start(events: (EventsOf)events);
         worker.On("/v1/hot", () => new { worker = "w1", actors = Array.Empty<object>() });
-        var settings = new DashboardSettings([worker.Url], null, null, 0, false, 0);
+        var settings = new DashboardSettings([worker.Url], null, 0, false, 0);
         using var api = new WorkerApi(settings);
         var (fleet, log) = (new Fleet(settings), new Lines());
         var feeds = new Feeds(api, fleet);
@@ -187,11 +187,11 @@ public sealed class StreamTests
     public async Task The_tokens_are_shown_in_headers()
     {
         await using var worker = await ScriptedWorker.Start(events: EventsOf.Views);
-        await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], "the-apps", "the-dashboards", 0, false, 0), []);
+        await using var dashboard = await RunningDashboard.Start(new DashboardSettings([worker.Url], "the-dashboards", 0, false, 0), []);
         using var look = new Look(dashboard);
         await Holds("it to be told", () => look.Streams.Carry(worker.Url, "/v1/status"));
         Assert.Contains("GET /v1/events Bearer the-dashboards", worker.Shown);
-        Assert.All(worker.AppTokens, token => Assert.Equal("the-apps", token));
+        Assert.All(worker.AppTokens, Assert.Empty); // the sidecar's is not the dashboard's to show, or to lend
         Assert.DoesNotContain(worker.Asked, one => one.Contains("the-", StringComparison.Ordinal));
     }
 

@@ -88,10 +88,10 @@ public sealed class WarmUpTests
     }
 
     private static Task<RunningDashboard> Start(Uri worker) =>
-        RunningDashboard.Start(new DashboardSettings([worker], null, null, 0, false, 0), [], warmsUp: true);
+        RunningDashboard.Start(new DashboardSettings([worker], null, 0, false, 0), [], warmsUp: true);
 
     private static Microsoft.AspNetCore.Builder.WebApplication Unstarted() =>
-        DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, null, 0, false, 0));
+        DashboardProgram.Build(new DashboardSettings([new Uri("http://127.0.0.1:1")], null, 0, false, 0));
 
     private static WarmUp Of(RunningDashboard dashboard, Kept log, Func<string, Task> instead) =>
         new(dashboard.Services.GetRequiredService<DashboardSettings>(), dashboard.Services.GetRequiredService<KnownTokens>(), dashboard.Services.GetRequiredService<IServer>(),

@@ -95,7 +95,7 @@ internal static partial class EnvironmentRules
 
     /// <summary>While its sources are not in the tree, by what was agreed on.</summary>
     private static bool IsReadByDashboard(string name) =>
-        s_dashboard.Value.Length == 0 ? name is "SNAPPER_DASHBOARD_WORKERS" or "APP_API_TOKEN" : name == SecuritySettings.FileVariable ? s_dashboard.Value.Contains("SecuritySettings.Read(", StringComparison.Ordinal)
+        s_dashboard.Value.Length == 0 ? name is "SNAPPER_DASHBOARD_WORKERS" : name == SecuritySettings.FileVariable ? s_dashboard.Value.Contains("SecuritySettings.Read(", StringComparison.Ordinal)
         : s_dashboard.Value.Contains($"\"{name}\"", StringComparison.Ordinal);
 
     private static string Sources(string folder) => !Directory.Exists(Tree.Path(folder)) ? "" : string.Concat(
