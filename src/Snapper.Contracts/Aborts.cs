@@ -21,8 +21,11 @@ public sealed record AbortView(
     long AtMs = 0, string Id = "", long Transaction = 0, string Mode = "", string Root = "", string Method = "",
     string Reason = "", string Message = "", bool Repeated = false)
 {
-    /// <summary>The actors that it had touched, as <c>type/id</c>.</summary>
+    /// <summary>The first actors that it had touched, as <c>type/id</c>: at most 16, and 1,024 characters.</summary>
     public IReadOnlyList<string> Actors { get => field ?? []; init; }
+
+    /// <summary>How many it had touched beside them.</summary>
+    public int MoreActors { get; init; }
 
     /// <summary>Number of the transaction whose lock it died of (wait-die); 0: none.</summary>
     public long Blocker { get; init; }

@@ -359,17 +359,13 @@ public sealed partial class Worker
         }
 
         var request = attempt.Request;
-        var actors = new List<string>();
-        foreach (var access in attempt.Touched())
-        {
-            actors.Add(access.Actor.ToString());
-        }
-
+        var (actors, more) = AbortTraces.Clipped(attempt.Touched());
         AbortTraces.Add(why.Reason, new AbortView(
             Time.GetUtcNow().ToUnixTimeMilliseconds(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
             AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated)
         {
             Actors = actors,
+            MoreActors = more,
             Blocker = why.Blocker,
             Floor = why.Floor,
             Ceil = why.Ceil,

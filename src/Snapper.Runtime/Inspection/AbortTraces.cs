@@ -16,6 +16,12 @@ public sealed class AbortTraces
     /// <summary>Longest message that is kept, in UTF-16 code units; user code writes them.</summary>
     public const int MessageMax = 2048;
 
+    /// <summary>Most actors of one abort whose names are kept.</summary>
+    public const int ActorsMax = 16;
+
+    /// <summary>Most UTF-16 code units of these names together; callers choose them, up to 512 bytes each.</summary>
+    public const int NamesMax = 1024;
+
     private readonly Lock _lock = new();
     private readonly Queue<(long Order, AbortView Abort)>[] _final = Rings();
     private readonly Queue<(long Order, AbortView Abort)>[] _repeated = Rings();
@@ -23,6 +29,26 @@ public sealed class AbortTraces
 
     /// <summary>A message as it is kept.</summary>
     public static string Clipped(string message) => message.Length <= MessageMax ? message : string.Concat(message.AsSpan(0, MessageMax), "…");
+
+    /// <summary>The actors of an abort as they are kept: the first ones, and how many there are beside them.</summary>
+    public static (IReadOnlyList<string> Names, int More) Clipped(IReadOnlyCollection<DeclaredAccess> touched)
+    {
+        var names = new List<string>(Math.Min(ActorsMax, touched.Count));
+        var length = 0;
+        foreach (var access in touched)
+        {
+            var name = access.Actor.ToString();
+            length += name.Length;
+            if (names.Count == ActorsMax || length > NamesMax)
+            {
+                break;
+            }
+
+            names.Add(name);
+        }
+
+        return (names, touched.Count - names.Count);
+    }
 
     public void Add(AbortReason reason, AbortView abort)
     {
