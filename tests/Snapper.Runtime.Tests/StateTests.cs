@@ -240,6 +240,49 @@ public sealed class StateTests
     }
 
     [Fact]
+    public async Task An_actor_stays_in_memory_while_the_record_of_its_last_change_is_written()
+    {
+        var time = new CommitTime();
+        await using var rig = await Rig.Start(
+            new() { Executors = 2, Coordinators = 1, IdleActorTimeout = TimeSpan.FromSeconds(1) }, time: time);
+        var first = rig.Host.Worker.Executors[0];
+        var box = Enumerable.Range(0, 100).Select(i => "b" + i)
+            .First(id => !ReferenceEquals(rig.Host.Worker.ExecutorOf(new ActorKey("Box", id)), first));
+        Rig.Saw(await Rig.Within(rig.Pact(box, [box], Step.Add(5), Step.Get()), "the first change"), 5);
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
+
+        // The commit machine's thread asks for the time of the record, and the other one sweeps.
+        var before = rig.Host.Worker.Final;
+        time.Asked = () =>
+        {
+            if (first.IsCurrent && rig.Host.Worker.Final > before)
+            {
+                time.Asked = null;
+                using var swept = new ManualResetEventSlim();
+                var executor = rig.Host.Worker.ExecutorOf(new ActorKey("Box", box));
+                executor.PostRun(() =>
+                {
+                    executor.SweepIdle();
+                    swept.Set();
+                });
+                swept.Wait(TimeSpan.FromSeconds(10));
+            }
+        };
+        rig.Log.Hold();
+        var second = rig.Pact(box, [box], Step.Add(7), Step.Get());
+        await Rig.Until(() => rig.Log.Held > 0 && rig.Host.Worker.Log.LastSequence == 2, "the record is at the log");
+        time.Asked = null;
+        await Sweep(rig, 3, box);
+        var isResident = await IsResident(rig, box); // its change is not durable: the store does not have it
+        var third = rig.Act(box, Step.Add(1), Step.Get());
+        await Sweep(rig, 1, box);
+        rig.Log.Release();
+        Rig.Saw(await Rig.Within(second, "the second change"), 12);
+        Rig.Saw(await Rig.Within(third, "the third change"), 13);
+        Assert.True(isResident);
+    }
+
+    [Fact]
     public async Task An_actor_stays_in_memory_while_a_removed_transaction_of_it_has_not_arrived()
     {
         await using var rig = await Rig.Start(
@@ -266,7 +309,7 @@ public sealed class StateTests
         Assert.True(await IsResident(rig, "a"), "only its machine knows that the transaction was removed");
     }
 
-    private static Task Sweep(Rig rig, int times) => rig.OnExecutorOf("Box", "a", executor =>
+    private static Task Sweep(Rig rig, int times, string box = "a") => rig.OnExecutorOf("Box", box, executor =>
     {
         for (var i = 0; i < times; i++)
         {

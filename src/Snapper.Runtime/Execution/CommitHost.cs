@@ -180,11 +180,18 @@ public sealed class CommitHost
     /// </summary>
     public bool HasWaitersBehind(TransactionId tid, BatchId bid) => _machine.HasWaitersBehind(tid, bid);
 
-    /// <summary>Other threads may know what is final and what is undone.</summary>
-    public void Publish()
+    /// <summary>
+    /// Other threads may know what is undone; before an actor is told (A5): one that is loaded then begins with it.
+    /// </summary>
+    public void PublishUndone() => _worker.Undone = _machine.Undone;
+
+    /// <summary>
+    /// Other threads may know what is final; when its records are queued: an actor without work leaves memory, and
+    /// waits for what the log's queue holds by then (L8).
+    /// </summary>
+    public void PublishFinal()
     {
         _worker.Final = _machine.Final;
-        _worker.Undone = _machine.Undone;
         _hold.Release();
     }
 

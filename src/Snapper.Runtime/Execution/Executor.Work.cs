@@ -36,8 +36,9 @@ public sealed partial class Executor
                 break;
             case WorkKind.Commit:
                 Worker.Commits.Step(item.Message, _outputs);
-                Worker.Commits.Publish();
+                Worker.Commits.PublishUndone();
                 Dispatch(null);
+                Worker.Commits.PublishFinal();
                 Worker.Commits.StartAwaiting();
                 Worker.Commits.Progressed?.Invoke();
                 break;
