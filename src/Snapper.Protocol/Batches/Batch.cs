@@ -94,9 +94,9 @@ public sealed class Batch
 
     /// <summary>
     /// What it is divided into (D1), in the order of their first transactions; empty until it is announced to the
-    /// commit machine.
+    /// commit machine. Read by any thread.
     /// </summary>
-    public IReadOnlyList<Component> Components => _components;
+    public IReadOnlyList<Component> Components => Volatile.Read(ref _components);
 
     /// <summary>Components that are not final.</summary>
     public int OpenComponents { get; internal set; }
@@ -179,10 +179,11 @@ public sealed class Batch
             }
         }
 
-        _components = new Component[components];
+        var divided = new Component[components];
+        DivideMembers(least, divided);
+        DivideSlots(divided);
         OpenComponents = components;
-        DivideMembers(least);
-        DivideSlots();
+        Volatile.Write(ref _components, divided); // who reads it beside the commit machine sees all of them, or none
     }
 
     // The least member of each set stands for it: parents point to lower indices alone.
@@ -210,9 +211,9 @@ public sealed class Batch
         return member;
     }
 
-    private void DivideMembers(Span<int> least)
+    private void DivideMembers(Span<int> least, Component[] components)
     {
-        Span<int> last = _components.Length <= 512 ? stackalloc int[_components.Length] : new int[_components.Length];
+        Span<int> last = components.Length <= 512 ? stackalloc int[components.Length] : new int[components.Length];
         var found = 0;
         for (var i = 0; i < least.Length; i++)
         {
@@ -220,7 +221,7 @@ public sealed class Batch
             var first = Find(least, i);
             if (first == i)
             {
-                _components[found] = new Component(this, i) { FirstSlot = -1 };
+                components[found] = new Component(this, i) { FirstSlot = -1 };
                 member.Component = found++;
             }
             else
@@ -231,18 +232,18 @@ public sealed class Batch
 
             member.Next = -1;
             last[member.Component] = i;
-            _components[member.Component].Undecided += member.State == MemberState.Running ? 1 : 0;
+            components[member.Component].Undecided += member.State == MemberState.Running ? 1 : 0;
         }
     }
 
-    private void DivideSlots()
+    private void DivideSlots(Component[] components)
     {
-        Span<int> last = _components.Length <= 512 ? stackalloc int[_components.Length] : new int[_components.Length];
+        Span<int> last = components.Length <= 512 ? stackalloc int[components.Length] : new int[components.Length];
         for (var slot = 0; slot < _slots.Count; slot++)
         {
             var subBatch = _slots[slot];
             var index = _members[MemberOf(subBatch[0].Tid)].Component;
-            var component = _components[index];
+            var component = components[index];
             subBatch.Component = component;
             component.Incomplete++;
             if (component.FirstSlot < 0)

@@ -76,6 +76,31 @@ public sealed class BatchTests
         Assert.Empty(_commit.Emptied);
     }
 
+    /// <summary>Who asks what a batch waits for reads it beside the commit machine.</summary>
+    [Fact]
+    public async Task Other_threads_see_its_components_whole_or_not_at_all()
+    {
+        var tickets = Enumerable.Range(0, 100).Select(i => Ticket(new ActorKey("T", "t" + i))).ToArray();
+        for (var round = 0; round < 2000; round++)
+        {
+            var batch = Form(tickets);
+            using var reads = new ManualResetEventSlim();
+            var read = Task.Run(() =>
+            {
+                reads.Set();
+                while (batch.Components.Count == 0)
+                {
+                    Thread.SpinWait(1);
+                }
+
+                return batch.Components.All(component => component is { FirstSlot: >= 0 });
+            });
+            reads.Wait();
+            batch.Divide();
+            Assert.True(await read);
+        }
+    }
+
     [Fact]
     public void A_batch_without_a_result_of_a_member_must_not_complete()
     {
