@@ -262,14 +262,14 @@ public sealed partial class Checkpointer
             Checkpoints++;
             CheckpointedActors += taken.Actors.Count;
             SavedOutcomes += taken.Outcomes.Count;
-            LastError = null;
-            _failingSince = null;
             _changes.Forget(taken);
             if (!isAll)
             {
-                return; // the timer stands as it was
+                return; // the timer stands as it was, and so does what keeps the others from being checkpointed
             }
 
+            LastError = null;
+            _failingSince = null;
             _foldedBelow = taken.LastSequence + 1;
             Volatile.Write(ref _trimmedBelow, taken.KeepFrom);
             arm = _changes.LastSequence > taken.LastSequence && TakeArm();

@@ -241,6 +241,30 @@ public sealed class CheckpointerTests : IAsyncLifetime
         }
     }
 
+    /// <summary>
+    /// Of a worker whose actors are moved now and then, operators must hear that nothing is trimmed any more.
+    /// </summary>
+    [Fact]
+    public async Task Some_actors_that_are_folded_do_not_end_the_failures_of_the_others()
+    {
+        _checkpointer.Start();
+        _store.Damaged.Add("a");
+        await Durable(Some.Batch(1, "a", 1));
+        for (var seconds = 5; seconds <= 125; seconds += 5)
+        {
+            _time.Advance(TimeSpan.FromSeconds(5));
+            await Durable(Some.Batch(1 + seconds, "b", seconds / 5));
+            Assert.True(await _checkpointer.CheckpointOf(actor => actor.Id == "b", isUrgent: true));
+            Assert.Equal(seconds < 65, _checkpointer.IsHealthy);
+        }
+
+        Assert.Equal([0, 60, 120], _failing.Select(said => said.Since.TotalSeconds));
+        _store.Damaged.Clear();
+        _time.Advance(TimeSpan.FromSeconds(5));
+        Assert.True(_checkpointer.IsHealthy);
+        Assert.Equal((0, null), (_checkpointer.PendingActors, _checkpointer.LastError));
+    }
+
     [Fact]
     public async Task Failures_that_last_make_it_unhealthy_and_are_heard_of_once_a_minute()
     {
