@@ -1,5 +1,6 @@
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
 using Xunit;
 
@@ -48,6 +49,28 @@ public sealed class StuckThreadTests
         using var gate = new Gate();
         var stuck = rig.Submit("a", [Step.Block(gate)], timeoutMs: 60);
         Rig.Aborted(await Rig.Within(stuck, "the only request", 5), AbortReason.Timeout);
+    }
+
+    /// <summary>All threads of a process stand still together, those that look at the others included.</summary>
+    [Fact]
+    public async Task A_method_is_not_to_blame_for_the_time_in_which_the_process_stood_still()
+    {
+        var time = new SkewedTime();
+        await using var rig = await Rig.Start(
+            new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) }, time: time);
+        var look = rig.Host.Worker.Ticked!;
+        rig.Host.Worker.Ticked = null;
+        using var gate = new Gate();
+        var act = rig.Act("a", Step.Add(5), Step.Block(gate), Step.Get());
+        await gate.Reached();
+        look();
+        look();
+        time.Advance(TimeSpan.FromSeconds(10));
+        look();
+        look();
+        gate.Open();
+        Rig.Saw(await Rig.Within(act, "the ACT"), 5);
+        Assert.True(gate.Blocked!.IsAlive, "its thread goes on with the executor");
     }
 
     [Fact]

@@ -10,13 +10,17 @@ public sealed class ThreadPump : IDisposable
     private const int LooksMost = 200;
     private const int BoundsMost = 10;
 
+    // While a process stands still, none of its threads is to blame: of the time between two looks so much counts.
+    private const int StepsOfBound = 4;
+
     private readonly Executor _executor;
     private readonly Action<Exception> _failed;
     private readonly AutoResetEvent _signal = new(false); // a slim event holds a lock while it wakes, on which who is woken has to wait
     private volatile bool _idle;
     private volatile bool _stopped;
     private long _seenProgress;
-    private long _stuckSince;
+    private TimeSpan _stuck;
+    private long _lookedAt;
     private int _looks;
     private int _disowned;
     private Thread _thread;
@@ -46,29 +50,32 @@ public sealed class ThreadPump : IDisposable
     {
         var progress = _executor.Progress;
         var now = time.GetTimestamp();
+        var passed = time.GetElapsedTime(_lookedAt, now);
+        _lookedAt = now;
         if (progress != _seenProgress || _idle)
         {
             _seenProgress = progress;
-            _stuckSince = now;
+            _stuck = TimeSpan.Zero;
             _looks = 0;
             return null;
         }
 
-        var stuck = time.GetElapsedTime(_stuckSince, now);
+        var most = bound / StepsOfBound;
+        _stuck += passed < most ? passed : most;
         _looks++;
-        if (stuck < bound)
+        if (_stuck < bound)
         {
             return null;
         }
 
         if (_executor.TryDisown() is not { } frame)
         {
-            IsLost = _looks >= LooksMost && stuck >= BoundsMost * bound;
+            IsLost = _looks >= LooksMost && _stuck >= BoundsMost * bound;
             return null;
         }
 
         Interlocked.Increment(ref _disowned);
-        _stuckSince = now;
+        _stuck = TimeSpan.Zero;
         _looks = 0;
         _thread = StartThread();
         return frame;
