@@ -31,7 +31,7 @@ public sealed class ActorHostTests : IAsyncLifetime
         using var config = JsonDocument.Parse(await _http.GetStringAsync("/dapr/config"));
 
         Assert.Equal(["Account", "Account@w1", "Raw"], config.RootElement.GetProperty("entities").EnumerateArray().Select(type => type.GetString()!));
-        Assert.Equal("3600000000ms", config.RootElement.GetProperty("actorIdleTimeout").GetString());
+        Assert.Equal("3600000ms", config.RootElement.GetProperty("actorIdleTimeout").GetString());
         Assert.Equal("1000ms", config.RootElement.GetProperty("drainOngoingCallTimeout").GetString());
         Assert.True(config.RootElement.GetProperty("reentrancy").GetProperty("enabled").GetBoolean());
         Assert.Equal(1_000_000_000, config.RootElement.GetProperty("reentrancy").GetProperty("maxStackDepth").GetInt32());
