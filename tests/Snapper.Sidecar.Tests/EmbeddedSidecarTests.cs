@@ -26,6 +26,23 @@ public sealed class EmbeddedSidecarTests
         }
     }
 
+    /// <summary>DNS rebinding: to the browser of a page, its own host's name leads to this machine.</summary>
+    [Theory]
+    [InlineData("evil.example", 403)]
+    [InlineData("192.168.1.7", 403)]
+    [InlineData("localhost", 200)]
+    [InlineData("127.0.0.1", 200)]
+    [InlineData("[::1]", 200)]
+    public async Task A_page_whose_host_is_said_to_be_this_machine_reads_nothing(string host, int status)
+    {
+        await using var sidecar = await EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = 1, Port = 0 }, default);
+        using var http = new HttpClient { BaseAddress = sidecar.Endpoint };
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/v1.0/metadata");
+        request.Headers.Host = $"{host}:{sidecar.Endpoint.Port}";
+        using var answer = await http.SendAsync(request);
+        Assert.Equal(status, (int)answer.StatusCode);
+    }
+
     [Fact]
     public async Task A_taken_port_is_an_error_that_names_it()
     {

@@ -35,6 +35,10 @@ internal static class DaprError
     public static Task NoAppId(HttpContext context) =>
         Write(context, 404, "ERR_DIRECT_INVOKE", "failed getting app id either from the URL path or the header dapr-app-id");
 
+    /// <summary>Not daprd's, which looks at no name: a page whose own name leads to loopback would read everything.</summary>
+    public static Task AnotherHost(HttpContext context) =>
+        Write(context, 403, "ERR_PERMISSION_DENIED", "the Host header names another server than this one, on loopback");
+
     public static Task NotReady(HttpContext context) =>
         Write(context, 500, "ERR_HEALTH_NOT_READY", "dapr is not ready: [runtime]");
 

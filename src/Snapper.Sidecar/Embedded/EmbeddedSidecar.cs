@@ -132,7 +132,7 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
             context.Response.Headers[DaprHeaders.Embedded] = "true";
             try
             {
-                await Route(context);
+                await (IsOwn(context.Request.Host.Host) ? Route(context) : DaprError.AnotherHost(context));
             }
             catch (Exception gone) when (context.RequestAborted.IsCancellationRequested && gone is OperationCanceledException or IOException or HttpRequestException)
             {
@@ -140,6 +140,10 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
                 context.Abort();
             }
         }
+
+        private static bool IsOwn(string host) => host.Length == 0
+            || host.Equals("localhost", StringComparison.OrdinalIgnoreCase)
+            || (IPAddress.TryParse(host, out var address) && IPAddress.IsLoopback(address));
 
         private Task Route(HttpContext context)
         {
