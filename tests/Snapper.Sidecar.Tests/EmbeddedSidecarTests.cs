@@ -35,7 +35,8 @@ public sealed class EmbeddedSidecarTests
     [InlineData("[::1]", 200)]
     public async Task A_page_whose_host_is_said_to_be_this_machine_reads_nothing(string host, int status)
     {
-        await using var sidecar = await EmbeddedSidecar.Start(new EmbeddedSidecarOptions { AppPort = 1, Port = 0 }, default);
+        var options = new EmbeddedSidecarOptions { AppPort = 1, Port = 0 };
+        await using var sidecar = await EmbeddedSidecar.Start(options, default);
         using var http = new HttpClient { BaseAddress = sidecar.Endpoint };
         using var request = new HttpRequestMessage(HttpMethod.Get, "/v1.0/metadata");
         request.Headers.Host = $"{host}:{sidecar.Endpoint.Port}";
