@@ -59,9 +59,8 @@ internal static class ChildCommands
     {
         var arguments = new List<string>
         {
-            "--app-id", options.AppId, "--app-protocol", "http",
-            "--app-port", Text(ports.App > 0 ? ports.App : options.WorkerPort(i)),
-            "--dapr-http-port", Text(options.SidecarPortOf(i)), "--dapr-grpc-port", Text(ports.Grpc),
+            "--app-id", options.AppId, "--app-protocol", "http", "--dapr-http-port", Text(options.SidecarPortOf(i)),
+            "--app-port", Text(ports.App > 0 ? ports.App : options.WorkerPort(i)), "--dapr-grpc-port", Text(ports.Grpc),
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
             "--max-body-size", "16Mi", "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "2",

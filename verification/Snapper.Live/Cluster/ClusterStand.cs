@@ -13,13 +13,16 @@ internal sealed class ClusterStand
     /// <summary>Writes the scripts.</summary>
     /// <param name="folder">Made when it is not there.</param>
     /// <param name="redisPort">Where Redis really listens.</param>
-    public ClusterStand(string folder, int redisPort)
+    /// <param name="sidecarsFrom">The port of the first sidecar − that of the first worker + 1.</param>
+    public ClusterStand(string folder, int redisPort, int sidecarsFrom)
     {
         _folder = new StandFolder(folder);
         Redis = _folder.WriteRedis(redisPort);
-        Daprd = _folder.Write("daprd", $"""
-            --app-port) word=$((word + {StandFolder.Text(AppShift)}));;
-            --dapr-http-port) word=$((word + {StandFolder.Text(SidecarShift)}));;
+        // 'up' gives each worker a port that its sidecar alone calls; here it calls the worker's own, by way of the link.
+        var own = StandFolder.Text(AppShift + 1 - sidecarsFrom);
+        Daprd = _folder.Write("daprd", $$"""
+            --dapr-http-port) app=$((word + {{own}})); word=$((word + {{StandFolder.Text(SidecarShift)}}));;
+            --app-port) word=${app:?};;
             """);
         Clocks = new Clocks(_folder);
     }
