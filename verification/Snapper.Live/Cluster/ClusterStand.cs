@@ -18,7 +18,7 @@ internal sealed class ClusterStand
     {
         _folder = new StandFolder(folder);
         Redis = _folder.WriteRedis(redisPort);
-        // 'up' gives each worker a port that its sidecar alone calls; here it calls the worker's own, by way of the link.
+        // 'up' gives each worker a port that its sidecar alone calls. Here it calls the worker's own, by the link.
         var own = StandFolder.Text(AppShift + 1 - sidecarsFrom);
         Daprd = _folder.Write("daprd", $$"""
             --dapr-http-port) app=$((word + {{own}})); word=$((word + {{StandFolder.Text(SidecarShift)}}));;

@@ -32,7 +32,8 @@ internal sealed class ClusterSystem : IAsyncDisposable
         var offsets = Enumerable.Range(1, 10).Concat(Enumerable.Range(SidecarsFrom, 10)).Append(RedisAt).Append(RedisAt + 1).Append(RedisAt + 2).Concat(Enumerable.Range(SidecarsFrom + ClusterStand.SidecarShift, 9)).Concat(Enumerable.Range(1 + ClusterStand.AppShift, 9)).ToArray();
         var options = UpOptions.Random(embedded: false, offsets);
         _options = options with { SidecarPort = options.BasePort + SidecarsFrom, More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
-        _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), _options.BasePort + RedisAt, SidecarsFrom);
+        var redisAt = _options.BasePort + RedisAt;
+        _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), redisAt, SidecarsFrom);
         Redis = new RedisSeat(Folder, _options.BasePort + RedisAt, _stand.Folder, () => Pid("redis"), callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
         for (var i = 1; i <= workers + 1; i++)
         {
