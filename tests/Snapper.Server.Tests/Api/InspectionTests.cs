@@ -145,13 +145,13 @@ public sealed partial class InspectionTests
     {
         var inspection = new FakeInspection();
         await using var host = await ApiHost.Start(new FakeTransactionService(), inspection);
-        const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"],"globalBatch":11,"preparedMs":0.625,"lastActor":"Account/bob","beforeLastActor":"Account/carol","lastActorAfterMs":0.25,"heldBackBy":"decision","heldBackMs":0.125}""";
+        const string batch = """{"batch":12,"previousBatch":9,"transactions":3,"actors":4,"state":"committed","formedAtMs":1000,"completedMs":0.5,"queuedMs":0.75,"committedMs":null,"waitingFor":["Account/alice"],"components":0,"openComponents":[],"globalBatch":11,"preparedMs":0.625,"lastActor":"Account/bob","beforeLastActor":"Account/carol","lastActorAfterMs":0.25,"heldBackBy":"decision","heldBackMs":0.125}""";
 
         Assert.Equal($$"""{"batches":[{{batch}}]}""", (await host.Get("/v1/batches?limit=7")).Text);
         Assert.Equal(7, inspection.LimitAsked);
         Assert.Equal(batch, (await host.Get("/v1/batches/12")).Text);
         Assert.Equal(
-            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"blocker":11,"floor":0,"ceil":0,"blockedBy":null,"undoneFor":{"request":"order-0","transaction":9,"mode":"pact","root":"Account/carol","method":"Transfer","age":0}}]}""",
+            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"moreActors":0,"blocker":11,"floor":0,"ceil":0,"blockedBy":null,"undoneFor":{"request":"order-0","transaction":9,"mode":"pact","root":"Account/carol","method":"Transfer","age":0}}]}""",
             (await host.Get("/v1/aborts")).Text);
         Assert.Equal(50, inspection.LimitAsked);
         Assert.Equal(404, (await host.Get("/v1/batches/13")).Status);
