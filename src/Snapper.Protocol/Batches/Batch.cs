@@ -41,7 +41,7 @@ public sealed class Batch
 {
     private readonly List<SubBatch> _slots = [];
     private readonly Member[] _members;
-    private Component[] _components = [];
+    private volatile Component[] _components = [];
     private int _queuedComponents;
     private volatile bool _isFinal;
 
@@ -96,7 +96,7 @@ public sealed class Batch
     /// What it is divided into (D1), in the order of their first transactions; empty until it is announced to the
     /// commit machine. Read by any thread.
     /// </summary>
-    public IReadOnlyList<Component> Components => Volatile.Read(ref _components);
+    public IReadOnlyList<Component> Components => _components;
 
     /// <summary>Components that are not final.</summary>
     public int OpenComponents { get; internal set; }
@@ -183,7 +183,7 @@ public sealed class Batch
         DivideMembers(least, divided);
         DivideSlots(divided);
         OpenComponents = components;
-        Volatile.Write(ref _components, divided); // who reads it beside the commit machine sees all of them, or none
+        _components = divided; // who reads it beside the commit machine sees all of them, or none
     }
 
     // The least member of each set stands for it: parents point to lower indices alone.
