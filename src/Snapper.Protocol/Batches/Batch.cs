@@ -134,6 +134,14 @@ public sealed class Batch
     /// <summary>The next transaction of the same component; -1: it is the last.</summary>
     public int NextMember(int member) => _members[member].Next;
 
+    /// <summary>
+    /// The first transaction of a component that has its root on this worker, and was not removed; -1: there is none.
+    /// </summary>
+    public int FirstRoot(Component component) => RootFrom(component.FirstMember);
+
+    /// <summary>The next one of the same component as <see cref="FirstRoot"/>; -1: there is none.</summary>
+    public int NextRoot(int member) => RootFrom(NextMember(member));
+
     /// <summary>The next actor of the same component; -1: it is the last.</summary>
     public int NextSlot(int slot) => _slots[slot].NextSlot;
 
@@ -148,6 +156,16 @@ public sealed class Batch
 
     /// <summary>State of a transaction of this batch.</summary>
     public MemberState StateOf(int member) => _members[member].State;
+
+    private int RootFrom(int member)
+    {
+        while (member >= 0 && (_members[member].State == MemberState.Removed || Tickets[member].IsRemote))
+        {
+            member = _members[member].Next;
+        }
+
+        return member;
+    }
 
     /// <summary>Adds an actor; only while the batch is formed.</summary>
     internal void AddSlot(SubBatch subBatch)

@@ -46,7 +46,7 @@ public sealed class SubBatch
     public BatchId OpenBefore => _before is { IsFinal: false } before ? before.Bid : BatchId.None;
 
     /// <summary>What is before it on this actor is final, so that it has executed there. Read by any thread.</summary>
-    internal bool FollowsFinal => _before is not { IsFinal: false };
+    internal bool FollowsFinal => OpenBefore == BatchId.None;
 
     /// <summary>Its place in the actor's schedule, set when it has one; it completes after that.</summary>
     internal PlacedBatch? Placed { set => _placed = value; }

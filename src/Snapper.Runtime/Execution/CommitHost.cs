@@ -364,14 +364,12 @@ public sealed class CommitHost
     private void Answer(Component component)
     {
         var batch = component.Batch;
-        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            var state = batch.StateOf(i);
-            if (state != MemberState.Removed && !batch.Tickets[i].IsRemote)
-            {
-                var request = Request.Of(batch.Tickets[i]);
-                _worker.RequestManager.Answer(request, request.Envelope(state == MemberState.Committed ? Outcome.Committed : Outcome.Aborted));
-            }
+            var request = Request.Of(batch.Tickets[i]);
+            var isCommitted = batch.StateOf(i) == MemberState.Committed;
+            _worker.RequestManager.Answer(
+                request, request.Envelope(isCommitted ? Outcome.Committed : Outcome.Aborted));
         }
     }
 
@@ -398,12 +396,9 @@ public sealed class CommitHost
     private static void NoteSequence(Component component, long sequence)
     {
         var batch = component.Batch;
-        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
-            {
-                Request.Of(batch.Tickets[i]).Sequence = sequence;
-            }
+            Request.Of(batch.Tickets[i]).Sequence = sequence;
         }
     }
 

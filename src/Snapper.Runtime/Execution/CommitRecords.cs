@@ -22,16 +22,16 @@ public static class CommitRecords
             }
         }
 
-        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            var state = batch.StateOf(i);
             var request = Request.Of(batch.Tickets[i]);
-            if (state == MemberState.Removed || batch.Tickets[i].IsRemote || !HasOutcome(request, state == MemberState.Committed))
+            var isCommitted = batch.StateOf(i) == MemberState.Committed;
+            if (!HasOutcome(request, isCommitted))
             {
                 continue;
             }
 
-            bytes += state == MemberState.Committed
+            bytes += isCommitted
                 ? RecordWeight.OfOutcome(request.Id, null, request.Result!.Length)
                 : RecordWeight.OfOutcome(request.Id, request.Abort!.Actor, 3 * request.Abort.Message.Length);
         }
@@ -150,11 +150,10 @@ public static class CommitRecords
     private static void AddOutcomes(List<OutcomeRecord> outcomes, Component component, long now)
     {
         var batch = component.Batch;
-        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            var state = batch.StateOf(i);
-            if (state != MemberState.Removed && !batch.Tickets[i].IsRemote
-                && OutcomeOf(Request.Of(batch.Tickets[i]), state == MemberState.Committed, now) is { } outcome)
+            var isCommitted = batch.StateOf(i) == MemberState.Committed;
+            if (OutcomeOf(Request.Of(batch.Tickets[i]), isCommitted, now) is { } outcome)
             {
                 outcomes.Add(outcome);
             }
@@ -217,12 +216,9 @@ public static class CommitRecords
     public static void Settle(Component component, LogRecord record)
     {
         var batch = component.Batch;
-        for (var i = component.FirstMember; i >= 0; i = batch.NextMember(i))
+        for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            if (batch.StateOf(i) != MemberState.Removed && !batch.Tickets[i].IsRemote)
-            {
-                Settle(Request.Of(batch.Tickets[i]), record);
-            }
+            Settle(Request.Of(batch.Tickets[i]), record);
         }
     }
 

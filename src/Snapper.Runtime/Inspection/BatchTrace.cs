@@ -86,7 +86,6 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             }
         }
 
-        _components = _open?.Components.Count ?? _components;
         var state = CommittedMs is not null ? "committed" : EmptiedMs is not null ? "aborted" : QueuedMs is not null ? "queued" : waiting.Count == 0 ? "complete" : "executing";
         var isComplete = waiting.Count == 0 && _completedMs is not null; // an undo may have taken acknowledgements back
         var (heldBy, heldMs) = HeldBack();
@@ -95,7 +94,7 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
             isComplete ? _completedMs : null, QueuedMs, CommittedMs)
         {
             WaitingFor = waiting,
-            Components = _components,
+            Components = Components,
             OpenComponents = _open is null ? [] : ComponentViews.OfOpen(_open),
             GlobalBatch = _global,
             PreparedMs = PreparedMs,
@@ -107,9 +106,11 @@ public sealed class BatchTrace(Batch batch, DateTimeOffset formedAt, long at)
         };
     }
 
+    private int Components => _open?.Components.Count ?? _components;
+
     private void Release()
     {
-        _components = _open?.Components.Count ?? _components;
+        _components = Components;
         _open = null;
     }
 
