@@ -138,19 +138,8 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
 
     bool IMailboxOwner.Believes(Incarnation claimed) => _claimed.Believes(claimed);
 
-    object? IMailboxOwner.Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
-    {
-        try
-        {
-            problem = "";
-            return WireCodec.Read(message.Span, from);
-        }
-        catch (WireFormatException exception)
-        {
-            problem = exception.Message;
-            return null;
-        }
-    }
+    object? IMailboxOwner.Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem) =>
+        WireCodec.TryRead(message.Span, from, out problem);
 
     void IMailboxOwner.OnUnreadable(Incarnation from, string problem)
     {

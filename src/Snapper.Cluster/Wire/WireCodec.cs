@@ -5,6 +5,25 @@ namespace Snapper.Cluster.Wire;
 /// <summary>Reads whatever another worker sends.</summary>
 internal static class WireCodec
 {
+    /// <summary>Reads a message, or says what is wrong with it.</summary>
+    /// <param name="message">The message, whole.</param>
+    /// <param name="from">Who sent it.</param>
+    /// <param name="problem">What is wrong; empty: nothing.</param>
+    /// <returns>Null: it is not what this program writes.</returns>
+    public static WireMessage? TryRead(ReadOnlySpan<byte> message, Incarnation from, out string problem)
+    {
+        try
+        {
+            problem = "";
+            return Read(message, from);
+        }
+        catch (WireFormatException wrong)
+        {
+            problem = wrong.Message;
+            return null;
+        }
+    }
+
     /// <summary>Reads a message.</summary>
     /// <param name="message">The message, whole.</param>
     /// <param name="from">Who sent it.</param>

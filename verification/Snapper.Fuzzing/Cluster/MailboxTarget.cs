@@ -78,18 +78,13 @@ internal sealed class MailboxTarget : FuzzTarget
     private static string RunMessage(ReadOnlySpan<byte> bytes)
     {
         var before = GC.GetAllocatedBytesForCurrentThread();
-        WireMessage read;
-        try
+        var read = WireCodec.TryRead(bytes, RandomMessages.Sender, out var problem);
+        Demand(GC.GetAllocatedBytesForCurrentThread() - before, bytes.Length);
+        if (read is null)
         {
-            read = WireCodec.Read(bytes, RandomMessages.Sender);
-        }
-        catch (WireFormatException wrong)
-        {
-            Demand(GC.GetAllocatedBytesForCurrentThread() - before, bytes.Length);
-            return wrong.Message;
+            return problem;
         }
 
-        Demand(GC.GetAllocatedBytesForCurrentThread() - before, bytes.Length);
         var written = Encode(read);
         var again = Encode(WireCodec.Read(written, RandomMessages.Sender));
         return again.AsSpan().SequenceEqual(written)
@@ -148,19 +143,8 @@ internal sealed class MailboxTarget : FuzzTarget
 
         public bool IsBusy => false;
 
-        public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem)
-        {
-            try
-            {
-                problem = "";
-                return WireCodec.Read(message.Span, from);
-            }
-            catch (WireFormatException wrong)
-            {
-                problem = wrong.Message;
-                return null;
-            }
-        }
+        public object? Read(Incarnation from, ReadOnlyMemory<byte> message, out string problem) =>
+            WireCodec.TryRead(message.Span, from, out problem);
 
         public void OnUnreadable(Incarnation from, string problem)
         {
