@@ -15,6 +15,9 @@ public static class DaprHeaders
     /// </summary>
     public const string CallerAppId = "Dapr-Caller-App-Id";
 
+    /// <summary>App id of the called app: daprd adds it to what it calls for others, and to no actor call.</summary>
+    public const string CalleeAppId = "Dapr-Callee-App-Id";
+
     /// <summary>Namespace of the calling sidecar's app; a hint as well.</summary>
     public const string CallerNamespace = "Dapr-Caller-Namespace";
 

@@ -31,9 +31,8 @@ internal sealed class SidecarActorHost(
             return await mailbox.Call(call);
         }
 
-        Rejection? full = null;
-        using var place = options.Places?.TakeOfSidecar(out full);
-        if (full is not null)
+        using var place = options.Places?.TakeOfSidecar();
+        if (place?.Refused is { } full)
         {
             return new ActorReply(await ActorEndpoint.Refuse(options, full));
         }

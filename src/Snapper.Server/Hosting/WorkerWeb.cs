@@ -35,9 +35,8 @@ internal static class WorkerWeb
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);
 
-        // Twice as many as the worker runs: those too that wait for one of their id, or for another worker.
-        var most = 2 * WorkerConfiguration.Worker(builder.Configuration, settings).MaxInFlight;
-        var places = new RequestPlaces(most, security.Share / 2);
+        var inFlight = WorkerConfiguration.Worker(builder.Configuration, settings).MaxInFlight;
+        var places = new RequestPlaces(inFlight, security.Share);
         builder.Services.AddSingleton(places);
         builder.Services.AddSingleton(services => new AuditLog(
             settings.AuditFile, security.Tokens, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Audit"), TimeProvider.System));

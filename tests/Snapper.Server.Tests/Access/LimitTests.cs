@@ -92,12 +92,13 @@ public sealed class LimitTests
     public async Task What_waits_through_the_sidecar_leaves_room_for_packets()
     {
         using var places = new RequestPlaces(20_000, 0.5);
-        var taken = Enumerable.Range(0, RequestPlaces.SidecarMost).Select(i => places.TakeOfSidecar(out _)).ToArray();
-        places.TakeOfSidecar(out var refused);
-        Assert.Contains("through the sidecar", refused!.Detail, StringComparison.Ordinal);
+        var taken = Enumerable.Range(0, RequestPlaces.SidecarMost).Select(_ => places.TakeOfSidecar()).ToArray();
+        Assert.Contains("through the sidecar", places.TakeOfSidecar().Refused!.Detail, StringComparison.Ordinal);
         taken[0].Dispose();
-        places.TakeOfSidecar(out refused).Dispose();
-        Assert.Null(refused);
+        using (var again = places.TakeOfSidecar())
+        {
+            Assert.Null(again.Refused);
+        }
 
         await using var worker = await SecuredWorker.Start();
         using var held = new SemaphoreSlim(0);

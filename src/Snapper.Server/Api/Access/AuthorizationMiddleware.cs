@@ -15,10 +15,6 @@ namespace Snapper.Server.Api.Access;
 /// <remarks>While nothing is configured a request costs one look-up of metadata here, and allocates nothing.</remarks>
 internal sealed class AuthorizationMiddleware
 {
-    // Services that daprd calls for others carry it; what the sidecar itself asks of an actor host does not.
-    private const string CalleeHeader = "dapr-callee-app-id";
-    private const string CallerHeader = "dapr-caller-app-id";
-
     // Requests without a known token that an address may send, per second and at once: those who guess are slow.
     private const int UnknownRate = 20;
     private const int UnknownBurst = 200;
@@ -135,16 +131,14 @@ internal sealed class AuthorizationMiddleware
         var caller = Identify(context, row, out var problem);
         if (problem is null && row.Right != Right.Channel && _limits.Take(caller) is { } later)
         {
-            problem = new Problem(429, "urn:snapper:overloaded", "Overloaded", $"{caller.Key} sends more requests than its rate.", later);
+            problem = Problem.Overloaded($"{caller.Key} sends more requests than its rate.", later);
         }
 
         problem ??= RoleProblem(caller, row) ?? TenantProblem(context, caller.Principal, row);
         if (problem is { Status: StatusCodes.Status401Unauthorized } && _unknown.Take(caller) is { } wait)
         {
             context.Response.Headers.Connection = "close";
-            problem = new Problem(
-                429, "urn:snapper:overloaded", "Overloaded",
-                $"{caller.Key} shows no token that is known here, too often.", wait);
+            problem = Problem.Overloaded($"{caller.Key} shows no token that is known here, too often.", wait);
         }
 
         if (problem is { } refused)
@@ -198,7 +192,7 @@ internal sealed class AuthorizationMiddleware
         {
             // By service invocation every address can be reached, those also that are the sidecar's alone.
             problem = !isSidecar ? Problem.Unauthorized("The header dapr-api-token is missing or wrong: start the sidecar with the APP_API_TOKEN that this worker has.")
-                : headers.ContainsKey(CalleeHeader) ? Problem.Forbidden("This address is the sidecar's own; by service invocation it is not reached.")
+                : headers.ContainsKey(DaprHeaders.CalleeAppId) ? Problem.Forbidden("This address is the sidecar's own; by service invocation it is not reached.")
                 : null;
             return new RequestCaller(isSidecar ? Principal.Sidecar : Principal.Nobody, app, from);
         }
@@ -221,7 +215,7 @@ internal sealed class AuthorizationMiddleware
 
     /// <summary>The app that a sidecar names. Callers can send the header too, and then there are two of it, in no order: it counts only when it stands alone, beside the one that only a sidecar adds.</summary>
     private static string? AppOf(HttpRequest request) =>
-        request.Headers.ContainsKey(CalleeHeader) && request.Headers[CallerHeader] is [{ Length: > 0 and <= 128 } app] && !app.Contains(',', StringComparison.Ordinal) ? app : null;
+        request.Headers.ContainsKey(DaprHeaders.CalleeAppId) && request.Headers[DaprHeaders.CallerAppId] is [{ Length: > 0 and <= 128 } app] && !app.Contains(',', StringComparison.Ordinal) ? app : null;
 
     private static AccessRow? RowOf(Endpoint? endpoint) => endpoint?.Metadata.GetMetadata<AccessRow>();
 

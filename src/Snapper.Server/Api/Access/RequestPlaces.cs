@@ -18,70 +18,64 @@ internal sealed class RequestPlaces : IDisposable
     /// </summary>
     public const int SidecarMost = 900;
 
-    private const string CalleeHeader = "dapr-callee-app-id";
-
     private readonly PartitionedRateLimiter<RequestCaller> _shares;
     private readonly ConcurrencyLimiter _all;
     private readonly ConcurrencyLimiter _sidecar = LimiterOf(SidecarMost);
     private readonly int _most;
     private readonly int _share;
 
-    /// <param name="most">All places.</param>
-    /// <param name="share">Of one caller, above 0 to 1.</param>
-    public RequestPlaces(int most, double share)
+    /// <param name="inFlight">
+    /// Transactions that the worker runs. There are twice as many places: for those too that wait for one of their id, or
+    /// for another worker.
+    /// </param>
+    /// <param name="share">Of one caller: a part of what the worker runs, above 0 to 1.</param>
+    public RequestPlaces(int inFlight, double share)
     {
-        _most = most;
-        _share = Math.Max(1, (int)(most * share));
-        _all = LimiterOf(most);
+        _most = 2 * inFlight;
+        _share = Math.Max(1, (int)(inFlight * share));
+        _all = LimiterOf(_most);
         _shares = PartitionedRateLimiter.Create<RequestCaller, string>(
-            caller => IsKnownApart(caller)
-                ? RateLimitPartition.GetConcurrencyLimiter(caller.Key, _ => Options(_share))
-                : RateLimitPartition.GetNoLimiter("(others)"),
+            caller => RateLimitPartition.GetConcurrencyLimiter(caller.Key, _ => Options(_share)),
             StringComparer.Ordinal);
     }
 
     /// <summary>Takes places of a caller; they are given back when the result is disposed of.</summary>
     /// <param name="caller">Who.</param>
     /// <param name="count">How many, 1 or more.</param>
-    /// <param name="refused">Why there are none; null: there are.</param>
-    public Taken Take(RequestCaller caller, int count, out Rejection? refused)
+    public Taken Take(RequestCaller caller, int count)
     {
-        var isApart = IsKnownApart(caller);
-        if (count > (isApart ? _share : _most))
+        // Who comes from this machine, or through the sidecar without a name, may be anyone.
+        var isKnownApart = caller.Name is not null || caller.IsOfAnotherMachine;
+        var share = isKnownApart && count <= _share ? _shares.AttemptAcquire(caller, count) : null;
+        if (isKnownApart && share is not { IsAcquired: true })
         {
-            refused = Refusal(caller, isApart);
-            return default;
+            share?.Dispose();
+            return Taken.Nothing(
+                $"{caller.Key} has as many transactions under way as one caller may, {_share} (Snapper:Security:Share).");
         }
 
-        var own = _shares.AttemptAcquire(caller, count);
-        if (!own.IsAcquired)
+        var place = count <= _most ? _all.AttemptAcquire(count) : null;
+        if (place is { IsAcquired: true })
         {
-            own.Dispose();
-            refused = Refusal(caller, isShare: true);
-            return default;
+            return new Taken(share, place, null);
         }
 
-        var place = _all.AttemptAcquire(count);
-        if (!place.IsAcquired)
-        {
-            place.Dispose();
-            own.Dispose();
-            refused = Refusal(caller, isShare: false);
-            return default;
-        }
-
-        refused = null;
-        return new Taken(own, place);
+        place?.Dispose();
+        share?.Dispose();
+        return Taken.Nothing($"{_most} transactions are under way.");
     }
 
     /// <summary>Takes one of the places of what comes through the sidecar.</summary>
-    /// <param name="refused">Why there is none; null: there is one.</param>
-    public Taken TakeOfSidecar(out Rejection? refused)
+    public Taken TakeOfSidecar()
     {
         var place = _sidecar.AttemptAcquire();
-        refused = place.IsAcquired ? null
-            : new Rejection(RejectionKind.Overloaded, $"{SidecarMost} requests are under way through the sidecar.");
-        return new Taken(place, null);
+        if (place.IsAcquired)
+        {
+            return new Taken(null, place, null);
+        }
+
+        place.Dispose();
+        return Taken.Nothing($"{SidecarMost} requests are under way through the sidecar.");
     }
 
     /// <summary>
@@ -104,34 +98,30 @@ internal sealed class RequestPlaces : IDisposable
     private static bool IsInvocation(HttpContext context, int appPort) =>
         context.Request.Path.StartsWithSegments("/v1", StringComparison.OrdinalIgnoreCase)
         && (context.Connection.LocalPort == appPort || context.Request.Headers.ContainsKey(DaprHeaders.ApiToken)
-            || context.Request.Headers.ContainsKey(CalleeHeader));
+            || context.Request.Headers.ContainsKey(DaprHeaders.CalleeAppId));
 
     private async Task Pass(HttpContext context, RequestDelegate next, TimeSpan retryAfter)
     {
-        using var place = TakeOfSidecar(out var refused);
-        await (refused is null ? next(context) : Respond.Send(context, Problem.Of(refused, retryAfter)));
+        using var place = TakeOfSidecar();
+        await (place.Refused is { } full ? Respond.Send(context, Problem.Of(full, retryAfter)) : next(context));
     }
-
-    // Who comes from this machine, or through the sidecar without a name, may be anyone.
-    private static bool IsKnownApart(RequestCaller caller) => caller.Name is not null || caller.IsOfAnotherMachine;
-
-    private Rejection Refusal(RequestCaller caller, bool isShare) => new(
-        RejectionKind.Overloaded,
-        isShare
-            ? $"{caller.Key} has as many transactions under way as one caller may, {_share} (Snapper:Security:Share)."
-            : $"{_most} transactions are under way.");
 
     private static ConcurrencyLimiter LimiterOf(int most) => new(Options(most));
 
     private static ConcurrencyLimiterOptions Options(int most) => new() { PermitLimit = most, QueueLimit = 0 };
 
-    /// <summary>Places that were taken.</summary>
-    public readonly struct Taken(RateLimitLease? own, RateLimitLease? place) : IDisposable
+    /// <summary>Places that were taken, or why none were.</summary>
+    public readonly struct Taken(RateLimitLease? share, RateLimitLease? place, Rejection? refused) : IDisposable
     {
+        /// <summary>Why there are none; null: there are.</summary>
+        public Rejection? Refused => refused;
+
+        public static Taken Nothing(string why) => new(null, null, new Rejection(RejectionKind.Overloaded, why));
+
         public void Dispose()
         {
             place?.Dispose();
-            own?.Dispose();
+            share?.Dispose();
         }
     }
 }

@@ -25,6 +25,10 @@ public readonly record struct Problem(int Status, string Type, string Title, str
     /// <summary>404: there is no such thing.</summary>
     public static Problem NotFound(string detail) => new(404, "urn:snapper:not-found", "Not found", detail);
 
+    /// <summary>429: there is too much to do, or the caller has its part of it.</summary>
+    public static Problem Overloaded(string detail, TimeSpan retryAfter) =>
+        new(429, "urn:snapper:overloaded", "Overloaded", detail, retryAfter);
+
     /// <summary>The problem that an answer is; null when it is none (committed).</summary>
     public static Problem? Of(TransactionEnvelope envelope, TimeSpan retryAfter)
     {
@@ -59,7 +63,7 @@ public readonly record struct Problem(int Status, string Type, string Title, str
             RejectionKind.IdConflict => new Problem(409, "urn:snapper:id-conflict", "Id already used by another request", detail),
             RejectionKind.TooLarge => new Problem(413, "urn:snapper:too-large", "Too large", detail),
             RejectionKind.TooMany => new Problem(422, "urn:snapper:too-many", "Too many actors or keys", detail),
-            RejectionKind.Overloaded => new Problem(429, "urn:snapper:overloaded", "Overloaded", detail, rejection.RetryAfter ?? retryAfter),
+            RejectionKind.Overloaded => Overloaded(detail, rejection.RetryAfter ?? retryAfter),
             RejectionKind.Unauthorized => Unauthorized(detail),
             RejectionKind.Forbidden => Forbidden(detail),
             RejectionKind.Unavailable => new Problem(503, "urn:snapper:unavailable", "Unavailable", detail, rejection.RetryAfter ?? retryAfter),
@@ -82,6 +86,6 @@ public readonly record struct Problem(int Status, string Type, string Title, str
     }
 
     private static Problem Of(AbortDetails abort, TimeSpan retryAfter) => abort.Reason == AbortReason.Overloaded
-        ? new Problem(429, "urn:snapper:overloaded", "Overloaded", abort.Message, retryAfter)
+        ? Overloaded(abort.Message, retryAfter)
         : new Problem(409, "urn:snapper:aborted", "Aborted", abort.Message);
 }

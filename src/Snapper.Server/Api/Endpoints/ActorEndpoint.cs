@@ -95,9 +95,8 @@ internal static class ActorEndpoint
         ITransactionService door, TransactionRequest request, ApiOptions options, RequestCaller caller,
         CancellationToken cancellation)
     {
-        Rejection? full = null;
-        using var place = options.Places?.Take(caller, 1, out full);
-        if (full is not null)
+        using var place = options.Places?.Take(caller, 1);
+        if (place?.Refused is { } full)
         {
             return await Refuse(options, full);
         }

@@ -28,9 +28,8 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
                 return;
             }
 
-            Rejection? full = null;
-            using var place = options.Places?.Take(CallerOf(context), 1, out full);
-            if (full is not null)
+            using var place = options.Places?.Take(CallerOf(context), 1);
+            if (place?.Refused is { } full)
             {
                 // As for one over its rate: whether the id has committed is not looked up.
                 await Respond.Send(context, Problem.Of(full, options.RetryAfter));
@@ -101,9 +100,8 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
             return;
         }
 
-        Rejection? full = null;
-        using var places = options.Places?.Take(CallerOf(context), batch.Length, out full);
-        if (full is not null)
+        using var places = options.Places?.Take(CallerOf(context), batch.Length);
+        if (places?.Refused is { } full)
         {
             await Respond.Send(context, Problem.Of(full, options.RetryAfter));
             return;

@@ -73,7 +73,7 @@ internal sealed class WatchEndpoints(IWorkerInspection inspection)
     }
 
     private static Task TooMany(HttpContext context, string detail) =>
-        Respond.Send(context, new Problem(StatusCodes.Status429TooManyRequests, "urn:snapper:overloaded", "Overloaded", detail, s_lease));
+        Respond.Send(context, Problem.Overloaded(detail, s_lease));
 
     /// <param name="context">The request.</param>
     /// <param name="known">Query parameters that it may have.</param>

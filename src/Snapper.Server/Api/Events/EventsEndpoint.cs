@@ -58,7 +58,8 @@ internal sealed class EventsEndpoint(IWorkerInspection inspection, ViewTable tab
         }
     }
 
-    private static Task TooMany(HttpContext context, string detail) => Respond.Send(context, new Problem(429, "urn:snapper:overloaded", "Overloaded", detail, TimeSpan.FromSeconds(5)));
+    private static Task TooMany(HttpContext context, string detail) =>
+        Respond.Send(context, Problem.Overloaded(detail, TimeSpan.FromSeconds(5)));
 
     /// <summary>A view that the caller may not see is told as refused, once, and the others go on; where it may see none, the stream is refused.</summary>
     private Problem? Refusal(HttpContext context, WatchedView[] views)
