@@ -219,6 +219,9 @@ public sealed class ComparisonTests
                 : new TransactionEnd(true, 1, null);
         }
 
+        public ValueTask<TransactionEnd> RunWaitingAsync(int list, TimeSpan wait, Transfer? accounts) =>
+            throw new NotSupportedException();
+
         public ValueTask DisposeAsync()
         {
             Disposed = true;

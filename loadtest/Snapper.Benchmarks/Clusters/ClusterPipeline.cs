@@ -23,14 +23,8 @@ public sealed class ClusterPipeline(ClusterInProcess cluster, PlacedTransfers tr
         var end = mix.AnyWorker
             ? await cluster.RunAtAsync(1 + _random.Next(cluster.Workers), mix.Kind, transfer)
             : await cluster.RunAsync(mix.Kind, transfer);
-        if (!end.Committed)
-        {
-            tally.Abort(end.Reason ?? "unknown", mix.Kind == TransactionKind.Act, end.Attempts);
-            return;
-        }
-
-        tally.Commit(mix.Kind == TransactionKind.Act, end.Attempts);
-        if (distributed)
+        end.CountIn(tally, mix.Kind == TransactionKind.Act);
+        if (end.Committed && distributed)
         {
             tally.CountDistributed();
         }

@@ -32,25 +32,10 @@ public sealed class InProcessPipeline(IInProcessSystem system, IAccountChooser c
     public async ValueTask RunOnceAsync(Tally tally)
     {
         var kind = mix.Draw(ref random);
-        var end = await system.RunAsync(kind, DrawTransfer());
-        var act = kind == TransactionKind.Act;
-        if (end.Committed)
-        {
-            tally.Commit(act, end.Attempts);
-        }
-        else
-        {
-            tally.Abort(end.Reason ?? "unknown", act, end.Attempts);
-        }
+        var end = await system.RunAsync(kind, Transfer.Draw(chooser, ref random));
+        end.CountIn(tally, kind == TransactionKind.Act);
     }
 
     /// <inheritdoc />
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
-
-    private Transfer DrawTransfer()
-    {
-        Span<int> accounts = stackalloc int[4];
-        chooser.Draw(ref random, accounts);
-        return new Transfer(accounts[0], accounts[1], accounts[2], accounts[3]);
-    }
 }

@@ -79,12 +79,7 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
         return TransferRequests.EndOf(await _worker!.Door.Submit(TransferRequests.Of(_keys, kind, transfer), CancellationToken.None));
     }
 
-    /// <summary>
-    /// Runs a PACT whose method waits, on a list of its own; it declares three accounts, and they wait with it.
-    /// </summary>
-    /// <param name="list">Number of the list.</param>
-    /// <param name="wait">How long.</param>
-    /// <param name="accounts">The accounts; null: none.</param>
+    /// <inheritdoc/>
     public async ValueTask<TransactionEnd> RunWaitingAsync(int list, TimeSpan wait, Transfer? accounts)
     {
         var root = new ActorKey("ListAppend", $"w{list}");

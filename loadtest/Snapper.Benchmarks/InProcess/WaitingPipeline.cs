@@ -13,34 +13,20 @@ public readonly record struct Waits(TimeSpan Wait, double Share);
 /// unless all of them wait.
 /// </summary>
 public sealed class WaitingPipeline(
-    SnapperInProcess system, IAccountChooser chooser, Waits waits, int list, ulong seed) : IPipeline
+    IInProcessSystem system, IAccountChooser chooser, Waits waits, int list, ulong seed) : IPipeline
 {
     private FastRandom _random = new(seed);
 
     /// <inheritdoc />
     public async ValueTask RunOnceAsync(Tally tally)
     {
-        var transfer = DrawTransfer();
+        var transfer = Transfer.Draw(chooser, ref _random);
         var end = _random.NextDouble() >= waits.Share
             ? await system.RunAsync(TransactionKind.Pact, transfer)
             : await system.RunWaitingAsync(list, waits.Wait, waits.Share < 1 ? transfer : null);
-        if (end.Committed)
-        {
-            tally.Commit(act: false, end.Attempts);
-        }
-        else
-        {
-            tally.Abort(end.Reason ?? "unknown", act: false, end.Attempts);
-        }
+        end.CountIn(tally, act: false);
     }
 
     /// <inheritdoc />
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
-
-    private Transfer DrawTransfer()
-    {
-        Span<int> accounts = stackalloc int[4];
-        chooser.Draw(ref _random, accounts);
-        return new Transfer(accounts[0], accounts[1], accounts[2], accounts[3]);
-    }
 }

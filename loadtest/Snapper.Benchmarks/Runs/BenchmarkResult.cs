@@ -69,6 +69,15 @@ public sealed record BenchmarkResult
         name, what, goal, a, b, beside,
         () => (Summary.Of(Bootstrap.Ratios(a.Values(metric), b.Values(metric))).Median, Bootstrap.MedianOfRatios(a.Values(metric), b.Values(metric), seed)));
 
+    /// <summary>median(metric(A)) − median(metric(B)) in ms, or no number when a run of either is void.</summary>
+    public static BenchmarkResult Difference(
+        string name, string what, Goal goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed,
+        params SideRuns[] beside) => Compared(
+        name, what, goal, a, b, beside,
+        () => (
+            a.Summary(metric).Median - b.Summary(metric).Median,
+            Bootstrap.DifferenceOfMedians(a.Values(metric), b.Values(metric), seed))) with { Unit = "ms" };
+
     private static BenchmarkResult Compared(
         string name, string what, Goal goal, SideRuns a, SideRuns b, SideRuns[] beside, Func<(double Measured, Interval Interval)> compare)
     {

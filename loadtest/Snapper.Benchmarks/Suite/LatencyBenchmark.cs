@@ -1,6 +1,5 @@
 using Snapper.Benchmarks.Load;
 using Snapper.Benchmarks.Runs;
-using Snapper.Benchmarks.Statistics;
 using Snapper.Benchmarks.Systems;
 
 namespace Snapper.Benchmarks.Suite;
@@ -29,21 +28,19 @@ public sealed class LatencyBenchmark : IBenchmark
         var pact = new Side("Snapper PACT", One, (_, seed) => new HttpPipeline(snapper.MultiTransfer(context.Transfers()), seed), snapper.Processes);
         var noop = new Side("Snapper's sidecar, no-op", One, (_, seed) => new HttpPipeline(snapper.Noop(context.Transfers()), seed), snapper.Processes);
         var (a, b) = await SideBySide.RunAsync(pact, noop, context.Plan, context.Progress);
-        var result = new BenchmarkResult { Name = Name, What = What, Unit = "ms", Goal = new Goal(5, 1.5, false), Sides = [a, b, plain] };
-        if ((a.Void ?? b.Void) is { } reason)
+        var result = BenchmarkResult.Difference(
+            Name, What, new Goal(5, 1.5, false), a, b, P50, context.Plan.Seed, plain);
+        if (result.Missing is not null)
         {
-            return result with { Missing = reason };
+            return result;
         }
 
-        var notes = new Dictionary<string, string>(Facts.Of(snapper))
-        {
-            ["p99 − p99 of the no-op"] = $"{a.Summary(P99).Median - b.Summary(P99).Median:F2} ms",
-        };
         return result with
         {
-            Measured = a.Summary(P50).Median - b.Summary(P50).Median,
-            Interval = Bootstrap.DifferenceOfMedians(a.Values(P50), b.Values(P50), context.Plan.Seed),
-            Notes = notes,
+            Notes = new Dictionary<string, string>(Facts.Of(snapper))
+            {
+                ["p99 − p99 of the no-op"] = $"{a.Summary(P99).Median - b.Summary(P99).Median:F2} ms",
+            },
         };
     }
 

@@ -1,6 +1,5 @@
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Runs;
-using Snapper.Benchmarks.Statistics;
 
 namespace Snapper.Benchmarks.Suite;
 
@@ -12,39 +11,30 @@ namespace Snapper.Benchmarks.Suite;
 /// </param>
 /// <param name="isLatency">True: 99th percentile − alone, in ms; false: throughput ÷ alone.</param>
 /// <param name="goal">Of the number.</param>
-public sealed class SlowPactBenchmark(string name, string what, Waits waits, bool isLatency, Goal goal) : IBenchmark
+public sealed class SlowPactBenchmark(string name, string what, Waits waits, bool isLatency, Goal goal)
+    : InProcessBenchmark
 {
     /// <inheritdoc />
-    public string Name => name;
+    public override string Name => name;
 
     /// <inheritdoc />
-    public string What => what;
+    public override string What => what;
 
     /// <inheritdoc />
-    public async Task<BenchmarkResult> RunAsync(BenchmarkContext context)
+    protected override async Task<BenchmarkResult> MeasureAsync(BenchmarkContext context, IInProcessSystem system)
     {
-        var folder = Directory.CreateTempSubdirectory("snapper-bench-").FullName;
-        try
-        {
-            await using var system = new SnapperInProcess(new InProcessSettings(context.Options.Accounts, folder));
-            await system.StartAsync(CancellationToken.None);
-            var loops = context.Options.Pipelines.Max();
-            var extra = waits.Share < 1 ? 0 : 1;
-            var (a, b) = await SideBySide.RunAsync(
-                SideOf(context, system, "with those that wait", loops + extra, share: waits.Share),
-                SideOf(context, system, "alone", loops, share: 0),
-                context.Plan, context.Progress);
-            var result = isLatency ? Difference(a, b, context.Plan.Seed)
-                : BenchmarkResult.PairedRatio(Name, What, goal, a, b, static run => run.PerSecond, context.Plan.Seed);
-            return result with { Notes = system.Facts };
-        }
-        finally
-        {
-            Directory.Delete(folder, recursive: true);
-        }
+        var loops = context.Options.Pipelines.Max();
+        var extra = waits.Share < 1 ? 0 : 1;
+        var (a, b) = await SideBySide.RunAsync(
+            SideOf(context, system, "with those that wait", loops + extra, share: waits.Share),
+            SideOf(context, system, "alone", loops, share: 0),
+            context.Plan, context.Progress);
+        return isLatency
+            ? BenchmarkResult.Difference(Name, What, goal, a, b, static run => run.P99 / 1000.0, context.Plan.Seed)
+            : BenchmarkResult.PairedRatio(Name, What, goal, a, b, static run => run.PerSecond, context.Plan.Seed);
     }
 
-    private Side SideOf(BenchmarkContext context, SnapperInProcess system, string side, int loops, double share)
+    private Side SideOf(BenchmarkContext context, IInProcessSystem system, string side, int loops, double share)
     {
         var chooser = context.Transfers(0);
         var made = 0;
@@ -63,18 +53,4 @@ public sealed class SlowPactBenchmark(string name, string what, Waits waits, boo
             OwnRole = "runtime and driver",
         };
     }
-
-    private BenchmarkResult Difference(SideRuns a, SideRuns b, ulong seed)
-    {
-        var result = new BenchmarkResult { Name = Name, What = What, Unit = "ms", Goal = goal, Sides = [a, b] };
-        return (a.Void ?? b.Void) is { } reason
-            ? result with { Missing = reason }
-            : result with
-            {
-                Measured = a.Summary(P99).Median - b.Summary(P99).Median,
-                Interval = Bootstrap.DifferenceOfMedians(a.Values(P99), b.Values(P99), seed),
-            };
-    }
-
-    private static double P99(RunResult run) => run.P99 / 1000.0;
 }
