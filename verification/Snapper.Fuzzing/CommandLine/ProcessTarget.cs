@@ -18,7 +18,7 @@ internal sealed class ProcessTarget : FuzzTarget
     private static readonly int[] ExitCodes = [0, 1, 2, 70, 71, 72];
     private static readonly TimeSpan SpeaksWithin = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan RunsFor = TimeSpan.FromSeconds(4);
-    private static readonly TimeSpan StopsWithin = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan StopsWithin = TimeSpan.FromSeconds(90);
 
     private static readonly string[] Lines =
     [

@@ -212,7 +212,8 @@ internal sealed class RedisTarget : FuzzTarget
         if (_server is null)
         {
             _server = new RedisProcess();
-            _connections = await RedisConnections.Connect(new RedisOptions { Port = _server.Port, KeyPrefix = "f:" });
+            _connections = await RedisConnections.Connect(
+                new RedisOptions { Port = _server.Port, KeyPrefix = "f:", CommandTimeout = TimeSpan.FromSeconds(30) });
             _raw = await ConnectionMultiplexer.ConnectAsync($"127.0.0.1:{_server.Port},allowAdmin=true");
         }
     }
