@@ -1,7 +1,7 @@
 using Snapper.Cluster.Membership;
 using Snapper.Runtime.Hosting;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
-using Snapper.Storage.Log.Records;
 
 namespace Snapper.Cluster;
 

@@ -4,6 +4,7 @@ using Snapper.Cluster.Recovering;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 

@@ -49,7 +49,8 @@ public sealed class BatchingTests : IAsyncLifetime
                 await Task.Delay(1);
             }
 
-            Interlocked.Add(ref running, -e.Transactions.Count(t => t.GetProperty("input").GetProperty("amount").GetInt32() == 19));
+            Interlocked.Add(
+                ref running, -e.Transactions.Count(t => t.GetProperty("input").GetProperty("amount").GetInt32() == 19));
             Interlocked.Add(ref waiting, -e.Transactions.Length);
             await e.Answer();
         };

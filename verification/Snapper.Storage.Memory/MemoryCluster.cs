@@ -14,6 +14,7 @@ public sealed partial class MemoryCluster
 {
     private readonly Dictionary<string, MemoryStorage> _logs = new(StringComparer.Ordinal);
     private readonly Dictionary<ActorKey, StoredState> _states = [];
+    private readonly HashSet<ActorKey> _damagedPlaces = [];
     private readonly DirectoryEntry?[] _partitions = new DirectoryEntry?[Partition.Count];
     private readonly Dictionary<ActorKey, DirectoryEntry> _actors = [];
     private readonly TimeProvider _time;
@@ -201,7 +202,7 @@ public sealed partial class MemoryCluster
         {
             if (!_logs.TryGetValue(name, out var storage))
             {
-                _logs.Add(name, storage = new MemoryStorage(Gate, _states, name));
+                _logs.Add(name, storage = new MemoryStorage(Gate, _states, _damagedPlaces, name));
             }
 
             return storage;

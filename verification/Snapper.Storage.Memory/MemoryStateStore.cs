@@ -24,7 +24,9 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
     {
         lock (storage.Gate)
         {
-            return Task.FromResult(storage.States.GetValueOrDefault(actor));
+            return storage.DamagedPlaces.Contains(actor)
+                ? Task.FromException<StoredState?>(DamageAt(actor))
+                : Task.FromResult(storage.States.GetValueOrDefault(actor));
         }
     }
 
@@ -58,6 +60,11 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
             CheckpointRule.Validate(checkpoints);
             foreach (var checkpoint in checkpoints)
             {
+                if (storage.DamagedPlaces.Contains(checkpoint.Actor))
+                {
+                    return Task.FromException<AppendResult>(DamageAt(checkpoint.Actor));
+                }
+
                 if (CheckpointRule.Missing(checkpoint, storage.States.GetValueOrDefault(checkpoint.Actor)?.Version ?? 0) is { } missing)
                 {
                     return Task.FromResult(new AppendResult(AppendStatus.Behind, missing));
@@ -150,6 +157,9 @@ public sealed class MemoryStateStore(MemoryStorage storage, TimeProvider time, S
 
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
+
+    private static CorruptLogException DamageAt(ActorKey actor) =>
+        new($"The place of actor {actor} is not that of a state.");
 
     private OutcomeClock Clock(long epoch)
     {

@@ -13,15 +13,17 @@ public sealed class MemoryStorage
 {
     /// <summary>Storage of one worker alone.</summary>
     public MemoryStorage()
-        : this(new Lock(), [], Guid.NewGuid().ToString("N"))
+        : this(new Lock(), [], [], Guid.NewGuid().ToString("N"))
     {
     }
 
     /// <summary>Storage of one worker of several: the states are everybody's, and one gate makes a step over all of them atomic.</summary>
-    internal MemoryStorage(Lock gate, Dictionary<ActorKey, StoredState> states, string id)
+    internal MemoryStorage(
+        Lock gate, Dictionary<ActorKey, StoredState> states, HashSet<ActorKey> damagedPlaces, string id)
     {
         Gate = gate;
         States = states;
+        DamagedPlaces = damagedPlaces;
         Id = id;
     }
 
@@ -47,6 +49,11 @@ public sealed class MemoryStorage
     internal List<LogGroup> Groups { get; } = [];
 
     internal Dictionary<ActorKey, StoredState> States { get; }
+
+    /// <summary>
+    /// Actors whose places among the states are damaged, as by a key of another type: neither read nor written.
+    /// </summary>
+    internal HashSet<ActorKey> DamagedPlaces { get; }
 
     /// <summary>Copied outcomes, each with the minute by which it is filed.</summary>
     internal Dictionary<string, (OutcomeRecord Outcome, long Minute)> Outcomes { get; } = new(StringComparer.Ordinal);
@@ -86,6 +93,8 @@ public sealed class MemoryStorage
             {
                 copy.States.Add(actor, state);
             }
+
+            copy.DamagedPlaces.UnionWith(DamagedPlaces);
 
             return copy;
         }

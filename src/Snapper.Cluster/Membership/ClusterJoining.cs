@@ -5,6 +5,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;

@@ -5,6 +5,7 @@ using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Execution;
 using Snapper.Storage;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
@@ -128,13 +129,19 @@ internal sealed class TakeOvers(
         catch (CorruptLogException damage)
         {
             // What it owned is out of reach until an operator has put its storage right. Those who live go on; if they stopped for it, nobody would be left.
-            _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
-            RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage.Message);
+            Damaged(dead, damage.Message);
         }
         catch (Exception exception)
         {
             worker.Fail(exception);
         }
+    }
+
+    /// <summary>The take-over is tried again later.</summary>
+    private void Damaged(Member dead, string damage)
+    {
+        _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
+        RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage);
     }
 
     private async Task TakeOver(Member dead, FenceWhen when)
@@ -165,7 +172,12 @@ internal sealed class TakeOvers(
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
 
-        await Divide(rescue).ConfigureAwait(false);
+        await Divide(rescue, recovered.SetAside).ConfigureAwait(false);
+        if (recovered.SetAside.Count > 0)
+        {
+            Damaged(dead, recovered.SetAside[0].Damage);
+        }
+
         RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
         _node.First.PostRun(() =>
         {
@@ -174,14 +186,24 @@ internal sealed class TakeOvers(
         });
     }
 
-    /// <summary>Everybody who lives gets a share; those who have little already, first.</summary>
-    private async Task Divide(Rescue rescue)
+    /// <summary>
+    /// Everybody who lives gets a share; those who have little already, first. What places an actor that was set aside
+    /// stays with the dead life: its changes are in that log alone, and it is opened only when they are checkpointed
+    /// (R4).
+    /// </summary>
+    private async Task Divide(Rescue rescue, IReadOnlyList<SetAside> setAside)
     {
         await directory.Read(worker.Stopping).ConfigureAwait(false);
         var entries = await _node.Ask(() =>
         {
             var owned = new List<DirectoryEntry>();
             _node.Directory.AddOwnedBy(rescue.Fenced.Worker, owned);
+            foreach (var damaged in setAside)
+            {
+                var key = _node.Directory.Find(damaged.Actor)?.Key;
+                owned.RemoveAll(entry => entry.Key == key);
+            }
+
             return owned;
         }).ConfigureAwait(false);
         var targets = new List<Incarnation>();

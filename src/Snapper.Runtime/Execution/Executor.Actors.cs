@@ -374,6 +374,16 @@ public sealed partial class Executor
 
     private void Load(ActorCell cell)
     {
+        if (Worker.Checkpoints.IsSetAside(cell.Key))
+        {
+            Activate(
+                cell,
+                stored: null,
+                $"The state of {cell.Key} is not stored: its place in the store was damaged when the log was read. "
+                + "The log has its changes, and they are stored once the place is repaired.");
+            return;
+        }
+
         var load = Worker.Store.Load(cell.Key, Worker.Stopping);
         if (load.IsCompletedSuccessfully)
         {

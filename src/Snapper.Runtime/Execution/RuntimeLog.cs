@@ -76,7 +76,8 @@ public static partial class RuntimeLog
     [LoggerMessage(
         EventId = 1034,
         Level = LogLevel.Critical,
-        Message = "The actors of worker {Dead} cannot be taken over, since its log or its copied outcomes are damaged, or deleted: {Detail}. It is tried again")]
+        Message = "The actors of worker {Dead} cannot be taken over, or not all of them, since something is damaged, "
+            + "or deleted: {Detail}. It is tried again")]
     public static partial void TakeOverDamaged(ILogger logger, string dead, string detail);
 
     [LoggerMessage(

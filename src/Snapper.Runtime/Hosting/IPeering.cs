@@ -1,5 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 

@@ -124,7 +124,7 @@ public sealed partial class Checkpointer
             if (chunkBytes >= most || isPaced)
             {
                 var began = _time.GetTimestamp();
-                var checkpointed = await Checkpoint(chunk, damaged);
+                var checkpointed = await DamagedPlaces.Checkpoint(_store, _epoch, chunk, damaged, _disposal.Token);
                 if (checkpointed.Status != AppendStatus.Appended)
                 {
                     return checkpointed;
@@ -142,7 +142,7 @@ public sealed partial class Checkpointer
 
         if (chunk.Count > 0)
         {
-            var checkpointed = await Checkpoint(chunk, damaged);
+            var checkpointed = await DamagedPlaces.Checkpoint(_store, _epoch, chunk, damaged, _disposal.Token);
             if (checkpointed.Status != AppendStatus.Appended)
             {
                 return checkpointed;
@@ -162,39 +162,6 @@ public sealed partial class Checkpointer
         {
             ForgetAllBut(damaged, taken);
             throw damaged.Values.First();
-        }
-
-        return new AppendResult(AppendStatus.Appended);
-    }
-
-    /// <summary>
-    /// States in one call. Where the place of one is damaged, each goes in a call of its own: it alone stays pending,
-    /// and with it the log, but the others need not be kept in memory.
-    /// </summary>
-    private async Task<AppendResult> Checkpoint(
-        List<StateCheckpoint> chunk, Dictionary<ActorKey, CorruptLogException> damaged)
-    {
-        try
-        {
-            return await _store.Checkpoint(_epoch, chunk, _disposal.Token);
-        }
-        catch (CorruptLogException damage) when (chunk.Count == 1)
-        {
-            damaged.Add(chunk[0].Actor, damage);
-            return new AppendResult(AppendStatus.Appended);
-        }
-        catch (CorruptLogException)
-        {
-            // Which one it is, the calls of their own tell.
-        }
-
-        foreach (var one in chunk)
-        {
-            var checkpointed = await Checkpoint([one], damaged);
-            if (checkpointed.Status != AppendStatus.Appended)
-            {
-                return checkpointed;
-            }
         }
 
         return new AppendResult(AppendStatus.Appended);

@@ -26,6 +26,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private readonly ITimer _timer;
     private readonly CancellationTokenSource _disposal = new();
     private readonly Lock _gate = new();
+    private readonly HashSet<ActorKey>? _setAside;
 
     // Guarded by the gate.
     private readonly DirtyActors _changes;
@@ -39,7 +40,9 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private bool _armed;
     private bool _disposed;
 
-    /// <summary>Continues after a recovery, which has checkpointed everything that the log held.</summary>
+    /// <summary>
+    /// Continues after a recovery, which has checkpointed everything that the log held, but for what it set aside.
+    /// </summary>
     /// <param name="log">The opened log; not disposed here.</param>
     /// <param name="store">Its store; not disposed here.</param>
     /// <param name="opening">What opening the log told.</param>
@@ -66,7 +69,9 @@ public sealed partial class Checkpointer : IAsyncDisposable
         _changes = new DirtyActors(
             opening.NextSequence - 1,
             opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter)),
-            recovered.Outcomes);
+            recovered.Outcomes,
+            recovered.SetAside);
+        _setAside = recovered.SetAside.Count == 0 ? null : [.. recovered.SetAside.Select(one => one.Actor)];
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -157,6 +162,12 @@ public sealed partial class Checkpointer : IAsyncDisposable
             return !_changes.Holds(actor);
         }
     }
+
+    /// <summary>
+    /// True while the actor has changes that recovery could not checkpoint: until they are, what the store has of it is
+    /// not its state (L8).
+    /// </summary>
+    public bool IsSetAside(ActorKey actor) => _setAside?.Contains(actor) == true && !IsCheckpointed(actor);
 
     /// <summary>From now on checkpoints happen by themselves.</summary>
     public void Start()

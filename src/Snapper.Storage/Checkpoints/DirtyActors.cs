@@ -9,9 +9,10 @@ namespace Snapper.Storage.Checkpoints;
 /// What is durable and not checkpointed: coalesced changes, outcomes to be copied out, watermarks. A checkpoint takes a snapshot and in the
 /// end forgets it or puts it back under what has come since. Not thread-safe; <see cref="Checkpointer"/> locks.
 /// </summary>
-internal sealed class DirtyActors(long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes)
+internal sealed class DirtyActors(
+    long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes, IReadOnlyList<SetAside> setAside)
 {
-    private Dictionary<ActorKey, PendingActor> _dirty = [];
+    private Dictionary<ActorKey, PendingActor> _dirty = setAside.ToDictionary(one => one.Actor, one => one.Changes);
     private Dictionary<ActorKey, PendingActor> _taken = [];
     private List<OutcomeRecord> _outcomes = [.. outcomes];
     private LogWatermarks _marks = marks;

@@ -1,6 +1,7 @@
 using Snapper.Protocol.Identity;
+using Snapper.Storage.Log.Records;
 
-namespace Snapper.Storage.Log.Records;
+namespace Snapper.Storage.Checkpoints;
 
 /// <summary>What a recovery found. All numbers are 0 for a log that was never written.</summary>
 public sealed record RecoverySummary
@@ -49,6 +50,9 @@ public sealed record RecoverySummary
 
     /// <summary>Conditional records without marker, in the order of the log: what became of them is to be asked elsewhere (R2).</summary>
     public IReadOnlyList<InDoubt> InDoubt { get; init; } = [];
+
+    /// <summary>What could not be checkpointed, because places in the store are damaged. Everything else is.</summary>
+    public IReadOnlyList<SetAside> SetAside { get; init; } = [];
 
     /// <summary>Decisions of a master, in order; only in the master's stream.</summary>
     public IReadOnlyList<BatchId> Decisions { get; init; } = [];

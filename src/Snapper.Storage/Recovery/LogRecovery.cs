@@ -8,7 +8,10 @@ using Snapper.Storage.States;
 
 namespace Snapper.Storage.Recovery;
 
-/// <summary>Reads a log that was opened from its first record to its end and checkpoints all of it into the stored states (R4). Repeats safely.</summary>
+/// <summary>
+/// Reads a log that was opened from its first record to its end and checkpoints all of it into the stored states (R4);
+/// what belongs into a place of the store that is damaged is set aside. Repeats safely.
+/// </summary>
 public static class LogRecovery
 {
     /// <summary>Bytes of coalesced states that are gathered before they go to the store.</summary>
@@ -134,6 +137,7 @@ public static class LogRecovery
 
     private static async Task Checkpoint(IStateStore store, long epoch, Pass pass, CancellationToken cancellation)
     {
+        Dictionary<ActorKey, CorruptLogException> damaged = [];
         var chunk = new List<StateCheckpoint>();
         var bytes = 0L;
         foreach (var (actor, pending) in pass.Actors)
@@ -148,15 +152,15 @@ public static class LogRecovery
             pass.ActorsCheckpointed++;
             if (bytes >= ChunkBytes)
             {
-                Check(await store.Checkpoint(epoch, chunk, cancellation));
+                Check(await DamagedPlaces.Checkpoint(store, epoch, chunk, damaged, cancellation));
                 chunk.Clear();
                 bytes = 0;
             }
         }
 
         // Also when it is empty: the store looks at the epoch then.
-        Check(await store.Checkpoint(epoch, chunk, cancellation));
-        pass.Checkpointed();
+        Check(await DamagedPlaces.Checkpoint(store, epoch, chunk, damaged, cancellation));
+        pass.Checkpointed(damaged);
     }
 
     private static void Check(AppendResult checkpointed, string what = "a checkpoint")
@@ -185,6 +189,7 @@ public static class LogRecovery
         private readonly List<MovedIn> _movedIn = [];
         private readonly List<ActCommitted> _actsWithOthers = [];
         private readonly PreparedRecords _prepared = new();
+        private Dictionary<ActorKey, CorruptLogException> _damaged = [];
         private long _next = opening.FirstSequence;
         private long _transaction = opening.Watermarks.Transaction;
         private long _actCounter = opening.Watermarks.ActCounter;
@@ -232,14 +237,20 @@ public static class LogRecovery
             }
         }
 
-        public void Checkpointed()
+        /// <summary>All but the damaged are stored. These stay, and go to the store again with what follows.</summary>
+        public void Checkpointed(Dictionary<ActorKey, CorruptLogException> damaged)
         {
             // The versions stay, to check what follows against.
-            foreach (var pending in Actors.Values)
+            foreach (var (actor, pending) in Actors)
             {
-                pending.Clear();
+                if (!damaged.ContainsKey(actor))
+                {
+                    pending.Clear();
+                }
             }
 
+            _damaged = damaged;
+            ActorsCheckpointed -= damaged.Count;
             PendingBytes = 0;
         }
 
@@ -257,7 +268,19 @@ public static class LogRecovery
             Decisions = _decisions,
             MovedIn = _movedIn,
             ActsWithOthers = _actsWithOthers,
+            SetAside = SetAside(),
         };
+
+        private SetAside[] SetAside()
+        {
+            var setAside = new List<SetAside>();
+            foreach (var (actor, damage) in _damaged)
+            {
+                setAside.Add(new SetAside(actor, Actors[actor], damage.Message));
+            }
+
+            return setAside.ToArray();
+        }
 
         private void Add(LogRecord record, long sequence)
         {

@@ -17,7 +17,9 @@ public static class Settlement
     /// <param name="log">The log; opened.</param>
     /// <param name="store">Its state store.</param>
     /// <param name="opening">What opening told.</param>
-    /// <param name="recovered">What recovery found; everything but what is in doubt is checkpointed.</param>
+    /// <param name="recovered">
+    /// What recovery found; everything but what is in doubt and what was set aside is checkpointed.
+    /// </param>
     /// <param name="verdicts">One per <see cref="RecoverySummary.InDoubt"/>, in the same order: true: it is committed.</param>
     /// <param name="time">For the log's writer.</param>
     /// <param name="cancellation">Gives up; the next recovery starts over.</param>
@@ -44,7 +46,8 @@ public static class Settlement
             return (opening, []);
         }
 
-        var versions = new Dictionary<ActorKey, long>();
+        var setAside = recovered.SetAside.ToDictionary(one => one.Actor, one => one.Changes);
+        var versions = setAside.ToDictionary(one => one.Key, one => one.Value.To);
         var checkpoints = new Dictionary<ActorKey, PendingActor>();
         var outcomes = new List<(OutcomeRecord, long)>();
         var group = new GroupBuffer();
@@ -78,6 +81,12 @@ public static class Settlement
         var chunk = new List<StateCheckpoint>(checkpoints.Count);
         foreach (var (actor, pending) in checkpoints)
         {
+            if (setAside.TryGetValue(actor, out var earlier))
+            {
+                earlier.Add(pending); // the store has no place for it yet
+                continue;
+            }
+
             chunk.Add(pending.ToCheckpoint(actor));
         }
 

@@ -1,7 +1,7 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
-using Snapper.Storage.Log.Records;
 using Snapper.Storage.Membership;
 using Snapper.Storage.MigrationPlans;
 using Snapper.Storage.Recovery;

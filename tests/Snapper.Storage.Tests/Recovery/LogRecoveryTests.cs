@@ -1,4 +1,5 @@
 using Snapper.Protocol.Identity;
+using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
@@ -33,6 +34,78 @@ public sealed class LogRecoveryTests
 
         var (broken, brokenStore, brokenOpening) = await Written(Some.Batch(4, "a", 4), Some.Batch(5, "a", 6));
         await Assert.ThrowsAsync<CorruptLogException>(() => LogRecovery.Run(broken, brokenStore, brokenOpening, new Sink(), _time, foldBytes: 1, None));
+    }
+
+    /// <summary>
+    /// The checkpointer sets such an actor aside. A restart, or a take-over, must not need it more than a worker does.
+    /// </summary>
+    [Fact]
+    public async Task A_damaged_place_of_one_actor_keeps_no_other_from_being_recovered()
+    {
+        var (log, store, opening) = await Written(
+            Some.Batch(1, [.. "abcde".Select(id => Some.Change(id.ToString(), 1, "1"))]), Some.Batch(2, "b", 2),
+                Some.Batch(3, "d", 2));
+        _storage.DamagedPlaces.UnionWith([Some.Actor("b"), Some.Actor("e")]);
+
+        foreach (var foldBytes in (long[])[LogRecovery.FoldBytes, 1])
+        {
+            var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, foldBytes, None);
+
+            foreach (var (id, version) in (ValueTuple<string, long>[])[("a", 1), ("c", 1), ("d", 2)])
+            {
+                Assert.Equal(version, (await store.Load(Some.Actor(id), None))!.Version);
+            }
+
+            Assert.Equal(["b", "e"], recovered.SetAside.Select(one => one.Actor.Id).Order());
+            Assert.All(recovered.SetAside, one =>
+                Assert.Contains($"The place of actor {one.Actor}", one.Damage, StringComparison.Ordinal));
+        }
+    }
+
+    /// <summary>
+    /// The log keeps what was set aside until it is stored: over any number of restarts, and what follows.
+    /// </summary>
+    [Fact]
+    public async Task What_was_set_aside_is_checkpointed_once_its_place_is_repaired_and_the_log_is_trimmed_then()
+    {
+        var (log, store, opening) = await Written(
+            Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("b", 1, "1")]), Some.Batch(2, "a", 2));
+        _storage.DamagedPlaces.Add(Some.Actor("a"));
+        var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None);
+        await using var checkpointer = new Checkpointer(
+            log, store, opening, recovered, new CheckpointerOptions(), _time);
+
+        await checkpointer.CheckpointNow();
+        Assert.Contains("The place of actor Account/a", checkpointer.LastError, StringComparison.Ordinal);
+        Assert.Equal((1, true, false), (_storage.FirstSequence, checkpointer.IsSetAside(Some.Actor("a")),
+            checkpointer.IsSetAside(Some.Actor("b"))));
+
+        _storage.DamagedPlaces.Clear();
+        Assert.True(checkpointer.IsSetAside(Some.Actor("a")));
+        await checkpointer.CheckpointNow();
+        Assert.Equal((null, false, 3),
+            (checkpointer.LastError, checkpointer.IsSetAside(Some.Actor("a")), _storage.FirstSequence));
+        Assert.Equal(2, (await store.Load(Some.Actor("a"), None))!.Version);
+    }
+
+    [Fact]
+    public async Task What_was_in_doubt_follows_what_was_set_aside()
+    {
+        var (log, store, opening) = await Written(
+            Some.Batch(1, "a", 1),
+            new ActPrepared { Transaction = TransactionId.Act(12, 0), Root = new Incarnation(2, 1),
+                Changes = [Some.Change("a", 0, "2")] });
+        _storage.DamagedPlaces.Add(Some.Actor("a"));
+        var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None);
+        var (settled, _) = await Settlement.Run(log, store, opening, recovered, [true], _time, None);
+        await using var checkpointer = new Checkpointer(
+            log, store, settled, recovered, new CheckpointerOptions(), _time);
+
+        _storage.DamagedPlaces.Clear();
+        await checkpointer.CheckpointNow();
+
+        var a = await store.Load(Some.Actor("a"), None);
+        Assert.Equal((2, "2"), (a!.Version, Some.Text(a.Fields.Single().Value)));
     }
 
     [Fact]
