@@ -22,6 +22,15 @@ internal sealed partial class World
 
         // What was on its way may fence the owner, or fail a probe, until it has arrived: calls are late by less than a second.
         After(s_onItsWay + 1, null, static () => { });
+        if (Storage.PlacesGoodSince > 0)
+        {
+            // A state that could not be read is read again each second, and one that was set aside is stored with the
+            // next checkpoint.
+            var readAgain = Math.Max(Now, Storage.PlacesGoodSince) + TimeSpan.FromSeconds(12).Ticks;
+            After(readAgain - Now, null, static () => { });
+            StepUntil(() => Now >= readAgain, Soon + readAgain - Now);
+        }
+
         if (!StepUntil(() => _owner is { IsAtRest: true } && (Now - HealedAt > s_onItsWay || !Scenario.MayFailStorage), Soon))
         {
             Violated($"{TimeSpan.FromTicks(Soon).TotalSeconds} s after the last fault and the last request: {_owner?.Standing ?? "no worker"}.");

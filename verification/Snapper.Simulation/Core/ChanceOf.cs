@@ -91,4 +91,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>How often it does.</summary>
     UnrulyShare = 33,
+
+    /// <summary>Whether and when the place of an actor's state is damaged, and which one's.</summary>
+    DamagedPlace = 34,
 }

@@ -56,6 +56,14 @@ internal sealed class FaultInjector(World world, PlannedFault fault)
                 }
 
                 break;
+            case FaultKind.PlaceDamaged when world.Storage.DamagePlaceUntil(world.Now + _duration):
+                Count();
+                if (fault.ForMs % 3 != 0)
+                {
+                    world.Restart(owner, _duration / 10); // it has to recover around the place
+                }
+
+                break;
             case FaultKind.LogLost:
                 LoseLog(owner);
                 break;

@@ -45,6 +45,12 @@ public enum FaultKind
     /// <summary>A byte of a record is changed while no worker runs: recovery has to see it.</summary>
     LogDamaged,
 
+    /// <summary>
+    /// Something else is put into the place of one actor's state, and taken out of it later; the worker may end
+    /// meanwhile.
+    /// </summary>
+    PlaceDamaged,
+
     /// <summary>The log server, or the folder of a file log, comes back empty, as another one, or as an older copy: the worker has to refuse it.</summary>
     LogLost,
 

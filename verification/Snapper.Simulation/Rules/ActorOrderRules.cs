@@ -27,7 +27,7 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
     public void Loaded(ActorKey actor, StoredState? stored, object? state, bool isReplaced, bool isLost)
     {
         var trail = Of(actor);
-        Require(trail.Touches.Count == 0, $"L8: {actor} is loaded while what {(trail.Touches.Count > 0 ? trail.Touches[0].Tid : 0)} did there is not final");
+        RequireAllFinal(actor, trail);
         // Who was replaced and does not know it may read what the next owner has stored, or an older copy of that;
         // nothing of it will count. Nor of what it reads from a server that lost the log: its next flush finds that out.
         var isRight = trail.FinalVersion == 0 || trail.FinalVersion == stored?.Version;
@@ -36,6 +36,20 @@ internal sealed class ActorOrderRules(UndoRules undo, Action<string> violated) :
             $"L8: {actor} left memory with version {trail.FinalVersion} and comes back with {stored?.Version}");
         trail.FinalState = state;
         trail.FinalVersion = stored?.Version ?? 0;
+    }
+
+    /// <summary>Nothing is known of it until it can be read.</summary>
+    public void Unreadable(ActorKey actor, object state)
+    {
+        var trail = Of(actor);
+        RequireAllFinal(actor, trail);
+        (trail.FinalState, trail.FinalVersion) = (state, 0);
+    }
+
+    private void RequireAllFinal(ActorKey actor, ActorTrail trail)
+    {
+        var first = trail.Touches.Count > 0 ? trail.Touches[0].Tid : 0;
+        Require(trail.Touches.Count == 0, $"L8: {actor} is loaded while what {first} did there is not final");
     }
 
     public void Arrived(ActorKey actor, in Message message)

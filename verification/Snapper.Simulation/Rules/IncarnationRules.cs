@@ -76,6 +76,13 @@ internal sealed class IncarnationRules : IWorkerTrace
 
     public void Loaded(ActorKey actor, StoredState? stored, object? state)
     {
+        if (state is DamagedState { HasVersion: false })
+        {
+            _storage.Unreadable(_onLog, actor);
+            _actors.Unreadable(actor, state);
+            return;
+        }
+
         _storage.Loaded(_onLog, actor, stored);
         _actors.Loaded(actor, stored, state, _storage.IsReplaced(_onLog), _storage.IsBehind(_onLog));
     }

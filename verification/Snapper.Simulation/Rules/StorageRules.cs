@@ -25,6 +25,9 @@ internal interface IStorageView
     /// <summary>A stored state.</summary>
     StoredState? State(ActorKey actor);
 
+    /// <summary>The place of a state is, or was, damaged.</summary>
+    bool HadDamagedPlaces => false;
+
     /// <summary>A stored outcome.</summary>
     OutcomeRecord? Outcome(string requestId);
 
@@ -154,8 +157,18 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             return; // replaced meanwhile, or the server has lost what this life had just checkpointed: the fence of its first call will tell it
         }
 
+        var setAside = host.Recovered.SetAside.ToDictionary(one => one.Actor, one => one.Changes.To);
+        Require(setAside.Count == 0 || view.HadDamagedPlaces,
+            $"R4: a recovery sets {setAside.Count} actors aside, and no place was damaged");
         foreach (var (actor, states) in _states)
         {
+            if (setAside.TryGetValue(actor, out var version))
+            {
+                Require(version == states.Count,
+                    $"R4: {actor} is set aside with version {version}; the log has version {states.Count}");
+                continue;
+            }
+
             Require(view.State(actor)?.Version == states.Count, $"R4: {actor} is recovered with version {view.State(actor)?.Version}; the log has version {states.Count}");
             if (view.State(actor) is { } stored)
             {
@@ -192,6 +205,10 @@ internal sealed class StorageRules(IStorageView view, Action<string> violated, i
             RequireAsInLog(actor, stored, "L8: loaded");
         }
     }
+
+    /// <summary>An actor comes into memory, and nothing can be read where its state is.</summary>
+    public void Unreadable(LifeOnLog life, ActorKey actor) =>
+        Require(IsForeign(life) || view.HadDamagedPlaces, $"{actor} cannot be read, and no place was damaged");
 
     /// <summary>
     /// R1: a number is given once, over all lives, and lies above all that the log has of earlier ones. Where a life has fewer numbers set apart than it uses, those

@@ -195,7 +195,7 @@ public sealed record Scenario
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
         scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
-        return WithOlderServer(WithClock(WithStorage(scenario, calm), calm), calm);
+        return WithDamagedPlace(WithOlderServer(WithClock(WithStorage(scenario, calm), calm), calm), calm);
     }
 
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
@@ -243,6 +243,24 @@ public sealed record Scenario
                 [
                     .. scenario.PlannedFaults,
                     new PlannedFault(chance.Between(1, 150), FaultKind.StorageOlder, chance.Between(20, 300)),
+                ],
+            };
+    }
+
+    /// <summary>
+    /// Draws whether the place of a state is damaged, by chance of its own: other seeds stay as they are.
+    /// </summary>
+    private static Scenario WithDamagedPlace(Scenario scenario, bool calm)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.DamagedPlace);
+        return !chance.Percent(6) || calm || scenario.Files != 0
+            ? scenario
+            : scenario with
+            {
+                PlannedFaults =
+                [
+                    .. scenario.PlannedFaults,
+                    new PlannedFault(chance.Between(5, 150), FaultKind.PlaceDamaged, chance.Between(5, 400)),
                 ],
             };
     }
@@ -447,7 +465,8 @@ public sealed record Scenario
                 throw new FormatException($"A fault is written KIND@MS/MS, not '{word}'.");
             }
 
-            var kinds = DrawnKinds.Concat(DiskKinds).Concat([FaultKind.LogLost, FaultKind.StorageOlder]).Distinct();
+            var kinds = DrawnKinds.Concat(DiskKinds).Concat(
+                [FaultKind.LogLost, FaultKind.StorageOlder, FaultKind.PlaceDamaged]).Distinct();
             if (!Enum.TryParse<FaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
             {
                 throw new FormatException($"There is no fault '{parts[0]}' that has a time, as in '{word}'; there are: {string.Join(", ", kinds)}.");

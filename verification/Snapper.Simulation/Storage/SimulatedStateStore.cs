@@ -19,21 +19,35 @@ internal sealed class SimulatedStateStore(StorageLink link, SimulatedStorage sto
     private MemoryStateStore StoreOf(MemoryStorage server) =>
         server == storage.Kept ? Store : new MemoryStateStore(server, time, new StateStoreOptions());
 
-    public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
-        link.Read(server => StoreOf(server).Load(actor, CancellationToken.None).Result, cancellation);
+    public async Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
+    {
+        var load = await link.Read(
+            server => StoreOf(server).Load(actor, CancellationToken.None), cancellation).ConfigureAwait(false);
+        return load.GetAwaiter().GetResult(); // or throws, what the server found there
+    }
 
-    public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
+    public async Task<AppendResult> Checkpoint(
+        long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
         var copy = checkpoints.ToArray();
         var changes = link.Changes;
-        return link.Counted(
+        Exception? damage = null;
+        var checkpointed = await link.Counted(
             () =>
             {
-                var result = storage.Lost(epoch, 0, changes) ?? Store.Checkpoint(epoch, copy, CancellationToken.None).Result;
+                var result = storage.Lost(epoch, 0, changes) is { } lost ? Task.FromResult(lost)
+                    : Store.Checkpoint(epoch, copy, CancellationToken.None);
+                if (result.Exception is { } found)
+                {
+                    damage = found.InnerException;
+                    return new AppendResult(AppendStatus.Refused);
+                }
+
                 rules.Checkpointed(copy);
-                return result;
+                return result.Result;
             },
             cancellation);
+        return damage is null ? checkpointed : throw damage;
     }
 
     public Task<AppendResult> SaveOutcomes(long epoch, IReadOnlyList<OutcomeRecord> outcomes, CancellationToken cancellation)

@@ -15,6 +15,7 @@ internal sealed class SimulatedStorage(World world)
     private MemoryStorage? _whole;
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.LogServer);
     private readonly SeededChance _misled = SeededChance.For(world.Scenario.Seed, ChanceOf.OlderServer, 1);
+    private readonly SeededChance _places = SeededChance.For(world.Scenario.Seed, ChanceOf.DamagedPlace, 1);
     private (MemoryStorage Copy, int Server, long Until)? _older;
 
     /// <summary>What is durable.</summary>
@@ -134,6 +135,32 @@ internal sealed class SimulatedStorage(World world)
 
     /// <summary>A byte of the log is wrong, in a record that was not trimmed meanwhile.</summary>
     public bool IsDamaged => _damaged is var (bytes, _, _) && Array.Exists(Kept.GroupsFrom(0), group => group.Records.Equals(bytes));
+
+    /// <summary>Since when no place of a state is damaged (virtual ticks); before the first one is: 0.</summary>
+    public long PlacesGoodSince { get; private set; }
+
+    /// <summary>Something else lies where the state of an actor was, for a while.</summary>
+    /// <returns>False: there is no state.</returns>
+    public bool DamagePlaceUntil(long until)
+    {
+        var actors = Kept.States.Keys.Order().ToList();
+        if (actors.Count == 0 || Kept.DamagedPlaces.Count > 0)
+        {
+            return false;
+        }
+
+        var server = Kept;
+        server.DamagedPlaces.Add(actors[_places.Next(actors.Count)]);
+        PlacesGoodSince = until;
+        world.After(until - world.Now, null, () =>
+        {
+            foreach (var one in (MemoryStorage?[])[server, Kept, _copy, _whole, _older?.Copy])
+            {
+                one?.DamagedPlaces.Clear();
+            }
+        });
+        return true;
+    }
 
     /// <summary>Changes a byte of a record.</summary>
     /// <returns>False: there is none.</returns>

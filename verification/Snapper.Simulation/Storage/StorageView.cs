@@ -18,6 +18,8 @@ internal sealed class StorageView(SimulatedStorage storage) : IStorageView
 
     public StoredState? State(ActorKey actor) => storage.Kept.States.GetValueOrDefault(actor);
 
+    public bool HadDamagedPlaces => storage.PlacesGoodSince > 0;
+
     public OutcomeRecord? Outcome(string requestId) => storage.Kept.Outcomes.GetValueOrDefault(requestId).Outcome;
 
     public void Opened(long epoch)
