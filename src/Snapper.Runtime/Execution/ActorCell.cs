@@ -46,6 +46,15 @@ public sealed class ActorCell(ActorKey key, ActorType? type, Executor executor)
     /// </summary>
     public (TransactionId Tid, byte[]? Bytes) Weighed { get; set; }
 
-    /// <summary>Sweeps since it was last used.</summary>
+    /// <summary>Sweeps, and looks for what may leave, since it was last used.</summary>
     public int IdleSweeps { get; set; }
+
+    /// <summary>Size of its state as JSON, as it was loaded or written last.</summary>
+    internal int StateBytes { get; set; }
+
+    /// <summary>The next one in the ring of <see cref="ResidentActors"/>; null: it is in none.</summary>
+    internal ActorCell? Next { get; set; }
+
+    /// <summary>The one before it there.</summary>
+    internal ActorCell? Previous { get; set; }
 }

@@ -17,13 +17,15 @@ public sealed partial class Executor
     /// <summary>A stored state that could not be read is read again at most this often.</summary>
     internal static readonly TimeSpan ReloadEvery = TimeSpan.FromSeconds(1);
 
-    private readonly Dictionary<ActorKey, ActorCell> _cells = [];
+    private readonly ResidentActors _residents;
 
-    public int Residents => Volatile.Read(ref _residents);
+    /// <summary>Actors in memory; from any thread.</summary>
+    public int Residents => _residents.Count;
 
-    private int _residents;
+    /// <summary>Their bytes, estimated; from any thread.</summary>
+    public long BytesOfResidents => _residents.Bytes;
 
-    public ActorCell? FindCell(ActorKey key) => _cells.GetValueOrDefault(key);
+    public ActorCell? FindCell(ActorKey key) => _residents.TryGet(key, out var cell) ? cell : null;
 
     public LockAnswer AskLock(ActorCell cell, CallFrame frame, LockMode mode, out TransactionId blocker)
     {
@@ -317,7 +319,7 @@ public sealed partial class Executor
 
     private ActorCell GetCell(ActorKey key)
     {
-        if (_cells.TryGetValue(key, out var cell) && !LeavesBeforeUse(cell))
+        if (_residents.TryGet(key, out var cell) && !LeavesBeforeUse(cell))
         {
             cell.IdleSweeps = 0;
             if (cell.Broken is not null)
@@ -329,8 +331,7 @@ public sealed partial class Executor
         }
 
         cell = new ActorCell(key, Worker.FindType(key.Type), this);
-        _cells[key] = cell;
-        Volatile.Write(ref _residents, _cells.Count);
+        _residents.Add(cell);
         if (cell.IsHosted)
         {
             Load(cell);
@@ -440,6 +441,7 @@ public sealed partial class Executor
     private void Activate(ActorCell cell, StoredState? stored, string? broken)
     {
         object? state = null;
+        _residents.Resize(cell, stored is null ? 0 : SizeOf(stored));
         if (stored is not null)
         {
             try
@@ -470,6 +472,17 @@ public sealed partial class Executor
         Worker.Trace?.Loaded(cell.Key, stored, state);
         cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0, Worker.Undone) { Trace = Worker.Trace };
         Worker.Watch.Timelines.Loaded(cell.Key, cell.Machine);
+    }
+
+    private static int SizeOf(StoredState stored)
+    {
+        var bytes = 0;
+        foreach (var field in stored.Fields)
+        {
+            bytes += field.Value?.Length ?? 0;
+        }
+
+        return bytes;
     }
 
     private static object? Decode(ActorType type, StoredState stored)

@@ -211,6 +211,7 @@ public sealed partial class Executor
             return;
         }
 
+        _residents.Resize(cell, bytes.Length);
         encoded.Body = ReferenceEquals(change.State, AbsentState.Instance) ? change : new Change(change.Actor, change.Version, bytes);
         Worker.SendToCommit(encoded);
     }

@@ -41,6 +41,7 @@ public sealed partial class Executor
         Worker = worker;
         Index = index;
         _random = new Random(seed);
+        _residents = new ResidentActors(worker.Options.MaxActorBytes / worker.Options.Executors);
         _transactions = new TransactionMachine(_outputs);
     }
 
@@ -164,6 +165,11 @@ public sealed partial class Executor
 
         _progress++;
         Handle(item);
+        if (_residents.IsOver)
+        {
+            MakeRoom();
+        }
+
         return true;
     }
 

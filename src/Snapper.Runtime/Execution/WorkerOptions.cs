@@ -76,6 +76,13 @@ public sealed class WorkerOptions
     /// <summary>An actor that was idle so long leaves memory, 1 s..30 days. Default: 1 h.</summary>
     public TimeSpan IdleActorTimeout { get; init; } = TimeSpan.FromHours(1);
 
+    /// <summary>
+    /// Bytes of actors in memory, estimated, above which those leave that were not used for longest, once their changes
+    /// are
+    /// checkpointed; 0 or more. Default: a quarter of the memory that the process may have.
+    /// </summary>
+    public long MaxActorBytes { get; init; } = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4;
+
     /// <summary>Longest drain at a stop. Default: 10 s.</summary>
     public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
@@ -103,6 +110,7 @@ public sealed class WorkerOptions
         Check(MaxTransactionBytes, MaxStateBytes + (long)MaxResultBytes, 128L << 20, nameof(MaxTransactionBytes));
         Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
         Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
+        Check(MaxActorBytes, 0, long.MaxValue, nameof(MaxActorBytes));
         Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");
         if (Name.Length is 0 or > 64)
         {

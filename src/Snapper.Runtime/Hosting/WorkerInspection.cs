@@ -67,7 +67,7 @@ public sealed class WorkerInspection : IWorkerInspection
             LogPosition = _worker.Log.LastSequence,
             DurablePosition = _worker.Log.DurableSequence,
             Undos = _worker.Commits.Undos,
-            ResidentActors = Residents(),
+            ResidentActors = SumOverExecutors(static executor => executor.Residents),
             OpenBatches = _worker.Commits.UnfinishedBatches,
             RepeatsByReason = repeats,
             Redis = facts.Redis,
@@ -80,7 +80,11 @@ public sealed class WorkerInspection : IWorkerInspection
 
     public WorkerTotals Totals() => new(
         _opening.Losses, _worker.Checkpoints.LastError is not null, _worker.Checkpoints.Failures,
-        _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View());
+        _worker.Counters.PactDurations.View(), _worker.Counters.ActDurations.View())
+    {
+        ActorBytes = SumOverExecutors(static executor => executor.BytesOfResidents),
+        ActorsLeftForRoom = SumOverExecutors(static executor => executor.Evictions),
+    };
 
     // 0 stands for no process.
     private static int? NumberOf(int pid) => pid == 0 ? null : pid;
@@ -285,15 +289,15 @@ public sealed class WorkerInspection : IWorkerInspection
         return answer.Task.WaitAsync(cancellation);
     }
 
-    private long Residents()
+    private long SumOverExecutors(Func<Executor, long> of)
     {
-        var residents = 0L;
+        var sum = 0L;
         foreach (var executor in _worker.Executors)
         {
-            residents += executor.Residents;
+            sum += of(executor);
         }
 
-        return residents;
+        return sum;
     }
 
     private IReadOnlyList<ActorTypeView> ReadTypes()

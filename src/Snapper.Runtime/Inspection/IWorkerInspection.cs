@@ -60,7 +60,15 @@ public sealed record HealthCheck(string Name, bool Healthy, string Detail);
 /// <param name="PactDurations">From arrival to answer of the PACTs that committed since the start; null: unknown.</param>
 /// <param name="ActDurations">As <paramref name="PactDurations"/>, of ACTs.</param>
 public sealed record WorkerTotals(
-    long Losses, bool CheckpointsFail, long CheckpointFailures, DurationsView? PactDurations, DurationsView? ActDurations);
+    long Losses, bool CheckpointsFail, long CheckpointFailures, DurationsView? PactDurations,
+        DurationsView? ActDurations)
+{
+    /// <summary>Bytes of the actors in memory, estimated.</summary>
+    public long ActorBytes { get; init; }
+
+    /// <summary>Actors that left memory to make room for others, since the start.</summary>
+    public long ActorsLeftForRoom { get; init; }
+}
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>
 public sealed record DurationsView(IReadOnlyList<double> Bounds, IReadOnlyList<long> UpTo, double Sum)

@@ -72,6 +72,7 @@ internal static class WorkerConfiguration
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
             TenantsApart = SecuritySettings.Read(configuration).TenantsApart,
+            MaxActorBytes = section.GetValue(nameof(WorkerOptions.MaxActorBytes), standard.MaxActorBytes),
             IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),
         };
         options.Validate();

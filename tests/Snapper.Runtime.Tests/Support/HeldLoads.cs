@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
@@ -10,6 +11,9 @@ internal sealed class HeldLoads(IStateStore inner) : IStateStore
 {
     private readonly Dictionary<ActorKey, TaskCompletionSource> _held = [];
 
+    /// <summary>How often each actor was loaded.</summary>
+    public ConcurrentDictionary<ActorKey, int> Loads { get; } = new();
+
     public void Hold(ActorKey actor) => _held.Add(actor, new TaskCompletionSource());
 
     /// <summary>What waits goes on where this is called.</summary>
@@ -21,6 +25,7 @@ internal sealed class HeldLoads(IStateStore inner) : IStateStore
 
     public async Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation)
     {
+        Loads.AddOrUpdate(actor, 1, static (_, count) => count + 1);
         if (_held.TryGetValue(actor, out var held))
         {
             await held.Task;

@@ -94,4 +94,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>Whether and when the place of an actor's state is damaged, and which one's.</summary>
     DamagedPlace = 34,
+
+    /// <summary>How much memory a worker's actors have.</summary>
+    Room = 35,
 }

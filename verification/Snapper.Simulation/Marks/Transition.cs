@@ -221,6 +221,8 @@ public enum Transition
     LoadRepeated,
     /// <summary>An idle actor leaves memory (L8).</summary>
     ActorEvicted,
+    /// <summary>An actor leaves memory to make room for others (L8).</summary>
+    ActorLeftForRoom,
     /// <summary>A worker opens a log of which everything is checkpointed and trimmed.</summary>
     RecoveredEmpty,
     /// <summary>A worker reads records behind a checkpoint (R4).</summary>

@@ -115,6 +115,9 @@ public sealed record Scenario
     /// <summary>Idle actors leave memory each so many ms; 0: never.</summary>
     public int SweepMs { get; init; }
 
+    /// <summary>Bytes of actors above which some leave memory; 0: as many as they like.</summary>
+    public int Room { get; init; }
+
     /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>
     public int StateBytes { get; init; }
     /// <summary>0: a log server; 1: the real file log on a simulated disk.</summary>
@@ -192,6 +195,7 @@ public sealed record Scenario
             StateBytes = limits.Percent(8) ? limits.Between(64, 300) : 0,
             DecidesPercent = DrawDecisions(seed),
             UnrulyPercent = DrawUnruly(seed),
+            Room = DrawRoom(seed),
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
         scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
@@ -277,6 +281,12 @@ public sealed record Scenario
         return chance.Percent(60) ? 0 : chance.Between(1, 10);
     }
 
+    private static int DrawRoom(ulong seed)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.Room);
+        return chance.Percent(85) ? 0 : chance.Between(1, 8_000);
+    }
+
     /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
     private static Scenario WithClock(Scenario scenario, bool calm)
     {
@@ -322,6 +332,7 @@ public sealed record Scenario
         Append(text, "checkpoint", CheckpointMs, drawn.CheckpointMs);
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
+        Append(text, "room", Room, drawn.Room);
         Append(text, "state", StateBytes, drawn.StateBytes);
         Append(text, "files", Files, drawn.Files);
         Append(text, "remembers", Remembers, drawn.Remembers);
@@ -397,6 +408,7 @@ public sealed record Scenario
         "checkpoint" => this with { CheckpointMs = value },
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
+        "room" => this with { Room = value },
         "state" => this with { StateBytes = value },
         "files" => this with { Files = value },
         "remembers" => this with { Remembers = value },

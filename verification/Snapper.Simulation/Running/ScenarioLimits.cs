@@ -37,6 +37,7 @@ internal static class ScenarioLimits
         "stepped" => (0, 100),
         "mark" => (0, 1),
         "sweep" or "faults" => (0, DayMs),
+        "room" => (0, 1_000_000),
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 }

@@ -119,6 +119,11 @@ public static class Shrinker
             yield return s with { OffsetMs = 0 };
         }
 
+        if (s.Room > 0)
+        {
+            yield return s with { Room = 0 };
+        }
+
         if (s.SweepMs > 0)
         {
             yield return s with { SweepMs = 0 };

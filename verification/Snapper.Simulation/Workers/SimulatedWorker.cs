@@ -121,6 +121,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
                 TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
                 MarkMethodsThatFail = scenario.MarkFailing != 0,
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
+                MaxActorBytes = scenario.Room > 0 ? scenario.Room : long.MaxValue,
                 DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
                 Seed = (int)(scenario.Seed * 31) + Life,
                 AnswersInline = true,
