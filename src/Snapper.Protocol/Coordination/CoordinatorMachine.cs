@@ -154,7 +154,7 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
         while (_waiting.Count > 0)
         {
             // Where all that are taken go back, those behind them must not wait for a message that may never come.
-            if (_waiting.Take(most) is { } taken && Owned(taken, outputs) is { } tickets)
+            if (_waiting.Take(most, options.AccessesPerBatch) is { } taken && Owned(taken, outputs) is { } tickets)
             {
                 _undurable++;
                 Place(token, tickets, null, outputs);

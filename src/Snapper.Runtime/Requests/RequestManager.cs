@@ -268,6 +268,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
             {
                 Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(),
                 Coordinator = _worker.CoordinatorOf(request),
+                Caller = request.Asked.Caller,
             };
         }
 
