@@ -89,6 +89,44 @@ public sealed class RoomTests
     }
 
     [Fact]
+    public async Task An_actor_that_is_declared_and_not_called_is_not_loaded()
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 2, LoadsAhead = 0 });
+        Rig.Seen(await rig.Act("b", Step.Add(5)));
+        await rig.Host.Worker.Checkpoints.CheckpointNow();
+        var store = new HeldLoads(new MemoryStateStore(rig.Storage, rig.Time, new StateStoreOptions()));
+        rig.Store = store;
+        await rig.Restart();
+
+        Rig.Seen(await rig.Pact("a", ["a", "b", "c"], Step.Add(1)));
+        Rig.Seen(await rig.Pact("a", ["a", "b"], Step.Add(1)));
+        Assert.Equal((1, 0, 0), (Loads("a"), Loads("b"), Loads("c")));
+
+        // What it had executed before it is loaded, behind it, and what comes while it is loaded.
+        store.Hold(new("Box", "b"));
+        var calls = new[]
+        {
+            rig.Pact("a", ["a", "b"], Step.Call("b", Step.Add(1))),
+            rig.Act("b", Step.Add(1)),
+            rig.Pact("b", ["b", "c"], Step.Add(1)),
+            rig.Pact("c", ["b", "c"], Step.Get()),
+        };
+        await Rig.Until(() => Loads("b") == 1, "b is being loaded");
+        store.Release(new("Box", "b"));
+        foreach (var call in calls)
+        {
+            Rig.Seen(await Rig.Within(call, "a call of b"));
+        }
+
+        Assert.Equal((2, 8, 0), (await rig.Value("a"), await rig.Value("b"), await rig.Value("c")));
+        await rig.Restart();
+        Assert.Equal((2, 8), (await rig.Value("a"), await rig.Value("b")));
+        Assert.Empty(rig.Failures);
+
+        int Loads(string id) => store.Loads.GetValueOrDefault(new("Box", id));
+    }
+
+    [Fact]
     public async Task The_sizes_of_states_count()
     {
         await using var rig = await Start();

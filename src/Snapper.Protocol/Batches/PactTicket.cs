@@ -35,7 +35,9 @@ public sealed class PactTicket
     /// <summary>Its root is on another worker: that one decides its outcome, keeps the request and sends it again.</summary>
     public bool IsRemote { get; init; }
 
-    /// <summary>Who asked for it, as far as it is certain: callers that wait for numbers have turns. Null: not known.</summary>
+    /// <summary>
+    /// Who asked for it, as far as it is certain: callers that wait for numbers have turns. Null: not known.
+    /// </summary>
     public string? Caller { get; init; }
 
     /// <summary>The shell's request.</summary>

@@ -116,9 +116,13 @@ public sealed class SubBatch
     /// <summary>Entry at a position, in tid order.</summary>
     public ref readonly SubBatchEntry this[int index] => ref index == 0 ? ref _first : ref _others[index - 1];
 
+    /// <summary>It has the root of a transaction, which begins here. Read by any thread.</summary>
+    public bool HasRoot { get; private set; }
+
     /// <summary>Adds an entry; tids must grow.</summary>
     public void Add(in SubBatchEntry entry)
     {
+        HasRoot |= entry.Ticket is not null;
         if (Count++ == 0)
         {
             _first = entry;

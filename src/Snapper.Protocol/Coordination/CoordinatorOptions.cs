@@ -10,10 +10,11 @@ namespace Snapper.Protocol.Coordination;
 public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int OpenBatches = 2)
 {
     /// <summary>
-    /// Most actors that the transactions of a batch declare, if it has more than one: what came from outside waits on the
+    /// Most actors that the transactions of a batch declare, if it has more than one: what came from outside waits on
+    /// the
     /// executors until a batch was handed out to its actors.
     /// </summary>
-    public int AccessesPerBatch { get; init; } = 2048;
+    public int AccessesPerBatch { get; init; } = 1024;
 
     /// <summary>Decides where the protocol leaves a choice.</summary>
     internal SchedulingPolicy SchedulingPolicy { get; init; }

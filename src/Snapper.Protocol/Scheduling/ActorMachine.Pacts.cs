@@ -191,6 +191,7 @@ public sealed partial class ActorMachine
     {
         if (visit.Ticket is not null && !visit.Removed && !visit.Ended)
         {
+            DemandLoaded();
             visit.IsRootStarted = true;
             ref var message = ref outputs.Add(OutputKind.InvokeRoot);
             message.Body = visit.TakeTicket();

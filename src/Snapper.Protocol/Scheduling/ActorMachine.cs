@@ -18,6 +18,7 @@ public sealed partial class ActorMachine
     private long _version;
     private BatchId _final;
     private bool _frozen;
+    private bool _isLoaded = true;
     private long _undoNumber;
     private IProtocolTrace? _trace;
 
@@ -36,8 +37,19 @@ public sealed partial class ActorMachine
         _version = version;
     }
 
+    /// <summary>
+    /// An actor that is scheduled before it is loaded: a declaration needs no state. It is given its state before a
+    /// call
+    /// enters it, or its own root begins (<see cref="SetLoaded"/>).
+    /// </summary>
+    public static ActorMachine BeforeLoading(ActorKey key, long undone) =>
+        new(key, null, 0, undone) { _isLoaded = false };
+
     /// <summary>Its name.</summary>
     public ActorKey Key { get; }
+
+    /// <summary>Its state is here.</summary>
+    public bool IsLoaded => _isLoaded;
 
     /// <summary>Who listens; null: nobody. May change while the actor lives.</summary>
     internal IProtocolTrace? Trace
@@ -106,11 +118,31 @@ public sealed partial class ActorMachine
         }
     }
 
+    /// <summary>
+    /// Gives it its state. What it has executed until now has not touched it, so that no version was given.
+    /// </summary>
+    /// <param name="state">As for a new one.</param>
+    /// <param name="version">As for a new one.</param>
+    public void SetLoaded(object? state, long version)
+    {
+        if (_isLoaded)
+        {
+            throw new ProtocolViolationException($"{Key} is loaded twice.");
+        }
+
+        (_isLoaded, _state, _version) = (true, state, version);
+        foreach (var batch in _batches)
+        {
+            batch.VersionBefore = version;
+        }
+    }
+
     /// <summary>Handles a call at once. The same as a <see cref="MessageKind.Call"/> message, without copying one.</summary>
     /// <returns>True: run it now, and do not look for it among the outputs.</returns>
     public bool Enter(IActorCall call, BatchId final, OutputBuffer outputs)
     {
         ForgetFinal(final);
+        DemandLoaded();
         return call.Tid.IsAct ? EnterAct(call, outputs) : EnterPact(call, outputs);
     }
 
@@ -209,8 +241,17 @@ public sealed partial class ActorMachine
         return visit;
     }
 
+    private void DemandLoaded()
+    {
+        if (!_isLoaded)
+        {
+            throw new ProtocolViolationException($"{Key} is called before it is loaded.");
+        }
+    }
+
     private void OnCall(IActorCall call, OutputBuffer outputs)
     {
+        DemandLoaded();
         if (call.Tid.IsAct ? EnterAct(call, outputs) : EnterPact(call, outputs))
         {
             outputs.Add(OutputKind.Invoke).Body = call;

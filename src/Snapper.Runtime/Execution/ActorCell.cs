@@ -19,8 +19,16 @@ public sealed class ActorCell(ActorKey key, ActorType? type, Executor executor)
 
     public Executor Executor { get; } = executor;
 
-    /// <summary>Null while the state is loaded.</summary>
+    /// <summary>Null while the state is being loaded.</summary>
     public ActorMachine? Machine { get; set; }
+
+    /// <summary>
+    /// While the state is being loaded: the machine that the actor had before, for it was declared and not called.
+    /// </summary>
+    public ActorMachine? Unloaded { get; set; }
+
+    /// <summary>Its state is here: calls may enter.</summary>
+    public bool IsLoaded => Machine is { IsLoaded: true };
 
     /// <summary>What arrived while the state was loaded.</summary>
     public List<WorkItem>? Pending { get; set; }

@@ -1,5 +1,6 @@
 using Snapper.Actors;
 using Snapper.Actors.Generated;
+using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -18,6 +19,7 @@ public sealed partial class Executor
     internal static readonly TimeSpan ReloadEvery = TimeSpan.FromSeconds(1);
 
     private readonly ResidentActors _residents;
+    private int _loads; // on their way
 
     /// <summary>Actors in memory; from any thread.</summary>
     public int Residents => _residents.Count;
@@ -159,16 +161,16 @@ public sealed partial class Executor
 
     private Task? EnterHere<TInput, TResult>(CallFrame<TInput, TResult> frame)
     {
-        var cell = GetCell(frame.Target);
+        var cell = GetCell(frame.Target, isCalled: true);
         frame.Cell = cell;
-        if (cell.Machine is null || frame.Depth % InlineDepth == 0 || Worker.SchedulingPolicy.CallPosted())
+        if (!cell.IsLoaded || frame.Depth % InlineDepth == 0 || Worker.SchedulingPolicy.CallPosted())
         {
             frame.StartWaiting();
             _local.Enqueue(WorkItem.Call(frame));
             return null;
         }
 
-        var entered = cell.Machine.Enter(frame, Worker.Final, _outputs);
+        var entered = Machine(cell).Enter(frame, Worker.Final, _outputs);
         Dispatch(cell);
         if (!entered)
         {
@@ -301,7 +303,14 @@ public sealed partial class Executor
 
     private void StepActor(in WorkItem item)
     {
-        var cell = GetCell(item.Message.Actor!);
+        var isCalled = item.Message.Body is CallFrame or SubBatch { HasRoot: true };
+        var cell = GetCell(item.Message.Actor!, isCalled);
+        if (isCalled && cell.Machine is { IsLoaded: false } declared)
+        {
+            (cell.Unloaded, cell.Machine) = (declared, null);
+            Load(cell);
+        }
+
         if (cell.Machine is null)
         {
             (cell.Pending ??= []).Add(item);
@@ -317,7 +326,9 @@ public sealed partial class Executor
         Dispatch(cell);
     }
 
-    private ActorCell GetCell(ActorKey key)
+    /// <param name="key">The actor.</param>
+    /// <param name="isCalled">Not only declared: it needs its state.</param>
+    private ActorCell GetCell(ActorKey key, bool isCalled)
     {
         if (_residents.TryGet(key, out var cell) && !LeavesBeforeUse(cell))
         {
@@ -334,7 +345,7 @@ public sealed partial class Executor
         _residents.Add(cell);
         if (cell.IsHosted)
         {
-            Load(cell);
+            Begin(cell, isCalled);
         }
         else
         {
@@ -344,6 +355,19 @@ public sealed partial class Executor
         }
 
         return cell;
+    }
+
+    private void Begin(ActorCell cell, bool isCalled)
+    {
+        if (isCalled || _loads < Worker.Options.LoadsAhead)
+        {
+            Load(cell);
+            return;
+        }
+
+        cell.Machine = ActorMachine.BeforeLoading(cell.Key, Worker.Undone);
+        cell.Machine.Trace = Worker.Trace;
+        Worker.Watch.Timelines.Loaded(cell.Key, cell.Machine);
     }
 
     /// <summary>
@@ -392,6 +416,7 @@ public sealed partial class Executor
             return;
         }
 
+        _loads++;
         _ = FinishLoad(cell, load);
     }
 
@@ -426,6 +451,7 @@ public sealed partial class Executor
 
     private void OnLoaded(Loading loading)
     {
+        _loads--;
         Activate(loading.Cell, loading.Stored, loading.Unreadable is { } why ? $"The stored state of {loading.Cell.Key} is damaged: {why}" : null);
         var pending = loading.Cell.Pending;
         loading.Cell.Pending = null;
@@ -470,6 +496,13 @@ public sealed partial class Executor
 
         cell.Broken = broken;
         Worker.Trace?.Loaded(cell.Key, stored, state);
+        if (cell.Unloaded is { } declared)
+        {
+            declared.SetLoaded(state, stored?.Version ?? 0);
+            (cell.Machine, cell.Unloaded) = (declared, null);
+            return;
+        }
+
         cell.Machine = new ActorMachine(cell.Key, state, stored?.Version ?? 0, Worker.Undone) { Trace = Worker.Trace };
         Worker.Watch.Timelines.Loaded(cell.Key, cell.Machine);
     }

@@ -53,10 +53,10 @@ public sealed partial class Executor
         var attempt = Begin(request, tid, BatchId.None, Retry.AgeOf(request, tid), marked: false, member: null, out _);
         Worker.Acts[tid.Value] = attempt;
         attempt.TryAddParticipant(request.Asked.Actor);
-        var cell = GetCell(request.Asked.Actor);
+        var cell = GetCell(request.Asked.Actor, isCalled: true);
         var frame = request.Method.CreateRoot(attempt, cell, request.Input);
         attempt.Root = frame;
-        if (cell.Machine is null)
+        if (!cell.IsLoaded)
         {
             frame.StartWaiting();
             StepActor(WorkItem.Call(frame));

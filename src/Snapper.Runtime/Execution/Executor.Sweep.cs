@@ -104,6 +104,11 @@ public sealed partial class Executor
             return false;
         }
 
+        if (!cell.IsLoaded)
+        {
+            return true; // it was declared and not called, and that is over
+        }
+
         if (cell.IdleSweeps++ == 0)
         {
             cell.SequenceWhenIdle = Worker.Log.LastSequence;
@@ -121,7 +126,7 @@ public sealed partial class Executor
     {
         foreach (var cell in _residents)
         {
-            if (among(cell.Key) && cell.Machine is { } machine)
+            if (among(cell.Key) && (cell.Machine ?? cell.Unloaded) is { } machine)
             {
                 machine.ForgetFinal(Worker.Final);
                 if (!machine.IsReplaceable)

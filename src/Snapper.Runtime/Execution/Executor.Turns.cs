@@ -73,7 +73,8 @@ public sealed partial class Executor
         var target = Worker.ExecutorOf(actor);
         target.PostRun(() =>
         {
-            if (target.FindCell(actor)?.Machine is { } machine && machine.HasWaitersBehind(attempt.Tid))
+            var cell = target.FindCell(actor);
+            if ((cell?.Machine ?? cell?.Unloaded) is { } machine && machine.HasWaitersBehind(attempt.Tid))
             {
                 PostRun(() => NoteBlocking(attempt));
             }

@@ -83,6 +83,13 @@ public sealed class WorkerOptions
     /// </summary>
     public long MaxActorBytes { get; init; } = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4;
 
+    /// <summary>
+    /// Actors that were declared and are not called yet are loaded ahead while an executor loads fewer than so many;
+    /// others
+    /// are loaded when they are called. So who declares many holds up no loads of others. 0..10,000. Default: 64.
+    /// </summary>
+    public int LoadsAhead { get; init; } = 64;
+
     /// <summary>Longest drain at a stop. Default: 10 s.</summary>
     public TimeSpan DrainTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
@@ -110,6 +117,7 @@ public sealed class WorkerOptions
         Check(MaxTransactionBytes, MaxStateBytes + (long)MaxResultBytes, 128L << 20, nameof(MaxTransactionBytes));
         Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
         Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
+        Check(LoadsAhead, 0, 10_000, nameof(LoadsAhead));
         Check(MaxActorBytes, 0, long.MaxValue, nameof(MaxActorBytes));
         Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");
         if (Name.Length is 0 or > 64)

@@ -242,7 +242,8 @@ public sealed class WorkerInspection : IWorkerInspection
         var executor = _worker.ExecutorOf(actor);
         executor.PostRun(() =>
         {
-            var machine = executor.FindCell(actor)?.Machine;
+            var cell = executor.FindCell(actor);
+            var machine = cell?.Machine ?? cell?.Unloaded;
             machine?.ForgetFinal(_worker.Final);
             view.SetResult(new ScheduleView(actor.Type, actor.Id) { Entries = machine is null ? [] : Entries(machine) });
         });
@@ -283,8 +284,8 @@ public sealed class WorkerInspection : IWorkerInspection
         var executor = _worker.ExecutorOf(actor);
         executor.PostRun(() =>
         {
-            var machine = executor.FindCell(actor)?.Machine;
-            answer.SetResult((machine is not null, machine?.LastBatch.Value ?? 0));
+            var cell = executor.FindCell(actor);
+            answer.SetResult((cell is { IsLoaded: true }, (cell?.Machine ?? cell?.Unloaded)?.LastBatch.Value ?? 0));
         });
         return answer.Task.WaitAsync(cancellation);
     }

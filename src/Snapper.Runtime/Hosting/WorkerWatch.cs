@@ -25,7 +25,8 @@ public sealed class WorkerWatch(Worker worker) : IWorkerWatch
         var executor = worker.ExecutorOf(actor);
         executor.PostRun(() =>
         {
-            if (executor.FindCell(actor)?.Machine is { } machine)
+            var cell = executor.FindCell(actor);
+            if ((cell?.Machine ?? cell?.Unloaded) is { } machine)
             {
                 timeline.Listen(machine);
             }

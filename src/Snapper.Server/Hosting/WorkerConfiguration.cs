@@ -73,6 +73,7 @@ internal static class WorkerConfiguration
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
             TenantsApart = SecuritySettings.Read(configuration).TenantsApart,
             MaxActorBytes = section.GetValue(nameof(WorkerOptions.MaxActorBytes), standard.MaxActorBytes),
+            LoadsAhead = section.GetValue(nameof(WorkerOptions.LoadsAhead), standard.LoadsAhead),
             IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),
         };
         options.Validate();

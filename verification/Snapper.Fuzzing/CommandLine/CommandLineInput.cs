@@ -16,7 +16,7 @@ internal sealed record CommandLineInput(string Command, IReadOnlyList<string> Ar
     private static readonly string[] Keys =
     [
         "Executors", "Coordinators", "TransactionsPerBatch", "OpenBatches", "TurnBound", "MaxCallDepth", "MaxStateBytes", "MaxResultBytes", "MaxTransactionBytes", "MaxInFlight", "IdempotencyWindow", "FirstBackOff", "IdleActorTimeout",
-        "MaxActorBytes",
+        "MaxActorBytes", "LoadsAhead",
     ];
 
     private static readonly string[] Values =

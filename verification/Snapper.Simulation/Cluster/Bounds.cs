@@ -130,6 +130,7 @@ internal sealed class SimulatedTimes(ClusterScenario scenario)
             IdempotencyWindow = TimeSpan.FromMilliseconds(scenario.WindowMs),
             IdleActorTimeout = TimeSpan.FromSeconds(1),
             MaxActorBytes = load.Room > 0 ? load.Room : long.MaxValue,
+            LoadsAhead = load.Room > 0 ? load.Room % 3 : 64,
             DrainTimeout = TimeSpan.FromMilliseconds(load.Seed % 3 == 0 ? 30 : 2000),
             Seed = ((int)load.Seed * 31) + life,
             AnswersInline = true,

@@ -223,6 +223,8 @@ public enum Transition
     ActorEvicted,
     /// <summary>An actor leaves memory to make room for others (L8).</summary>
     ActorLeftForRoom,
+    /// <summary>An actor that was declared is loaded when it is called.</summary>
+    LoadedWhenCalled,
     /// <summary>A worker opens a log of which everything is checkpointed and trimmed.</summary>
     RecoveredEmpty,
     /// <summary>A worker reads records behind a checkpoint (R4).</summary>

@@ -122,6 +122,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
                 MarkMethodsThatFail = scenario.MarkFailing != 0,
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
                 MaxActorBytes = scenario.Room > 0 ? scenario.Room : long.MaxValue,
+                LoadsAhead = scenario.Room > 0 ? scenario.Room % 3 : 64,
                 DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
                 Seed = (int)(scenario.Seed * 31) + Life,
                 AnswersInline = true,
