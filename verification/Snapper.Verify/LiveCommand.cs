@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Snapper.Live.Cluster;
+using Snapper.Live.Exhaust;
 using Snapper.Live.Rounds;
 
 namespace Snapper.Verify;
@@ -11,6 +12,11 @@ internal static class LiveCommand
 
     private static async Task<int> Run(LiveOptions options, CancellationToken interrupted)
     {
+        if (options.Exhaust)
+        {
+            return await new ExhaustRun(options, Console.WriteLine).Run(interrupted) ? 0 : 1;
+        }
+
         if (options.Workers > 1)
         {
             var several = new ClusterRun(options, Console.WriteLine);

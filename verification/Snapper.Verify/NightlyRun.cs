@@ -24,6 +24,7 @@ internal static class NightlyRun
         new("fuzz", "./snapper verify --fuzz --minutes 20", "inputs"),
         new("live", "./snapper verify --live --rounds 100", "rounds in"),
         new("cluster-live", "./snapper verify --live --workers 3 --rounds 200", "rounds in"),
+        new("exhaust", "./snapper verify --live --exhaust --minutes 60", "Bars:"),
         new("systems", Tests + "Snapper.Integration.Tests --filter Lane=nightly|FullyQualifiedName~Workers_start", "Passed!")
             { Environment = { ["SNAPPER_WORKERS"] = "8" } },
         new("ids", Tests + "Snapper.Runtime.Tests --filter FullyQualifiedName~IdRetriesTests", "Passed!")

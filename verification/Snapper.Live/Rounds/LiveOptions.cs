@@ -26,6 +26,12 @@ internal sealed record LiveOptions
     private static readonly Option<int> s_workers = Options.Whole(
         "--workers", "N", "so many workers: other faults, of several workers, and migrations that cross them", 1, 1, 8);
 
+    private static readonly Option<bool> s_exhaust = Options.Flag(
+        "--exhaust", "no faults: one caller exhausts what it can, and what others see of it is judged");
+
+    /// <summary>See <see cref="Live.Exhaust.ExhaustRun"/>.</summary>
+    public bool Exhaust { get; init; }
+
     public int Seed { get; init; } = Random.Shared.Next();
 
     public int Rounds { get; init; } = 40;
@@ -48,7 +54,7 @@ internal sealed record LiveOptions
     /// <summary><c>verify --live</c>.</summary>
     public static Command Command(Func<LiveOptions, Task<int>> run) => CommandLines.Command(
         "./snapper verify", "strikes a running system and judges what its clients saw", (line, _, _) => run(From(line)),
-        s_live, s_rounds, s_minutes, s_seed, s_faults, s_markdown, s_workers);
+        s_live, s_rounds, s_minutes, s_seed, s_faults, s_markdown, s_workers, s_exhaust);
 
     /// <exception cref="UsageException">A fault that there is not.</exception>
     internal static LiveOptions From(ParseResult line)
@@ -57,6 +63,7 @@ internal sealed record LiveOptions
         var options = new LiveOptions { Workers = line.GetValue(s_workers), Markdown = line.GetValue(s_markdown) };
         options = options with
         {
+            Exhaust = line.GetValue(s_exhaust),
             Seed = line.GetValue(s_seed) ?? options.Seed,
             Rounds = rounds ?? (minutes is null ? options.Rounds : int.MaxValue),
             Time = minutes is { } bound ? TimeSpan.FromMinutes(bound) : options.Time,

@@ -1,0 +1,160 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Snapper.Live.Exhaust;
+
+/// <summary>What one caller with a token does who means ill. Each goes on until it is told to end.</summary>
+internal sealed class Attacks(ExhaustSystem system) : IDisposable
+{
+    private const string Large = "large";
+
+    private readonly HttpClient _client = ExhaustSystem.ClientOf(system.Attacker);
+    private readonly Uri _transactions = new(system.Worker, "/v1/transactions");
+    private int _next;
+
+    /// <summary>All of them, by name.</summary>
+    public IReadOnlyList<(string Name, Func<CancellationToken, Task> Run)> All =>
+    [
+        ("1,000 PACTs of a request declare 256 unknown actors each", end => InTurn(1, DeclareUnknown, end)),
+        ("250 reads of 0.9 MB with ids", end => InTurn(2, ReadWithIds, end)),
+        ("40 uploads of 16 MiB stop before their last byte", end => AtOnce(40, StopUploading, end)),
+        ("8 answers of 50 MB are not read", end => AtOnce(8, ReadNothing, end)),
+        ("20 requests of 1,000 methods that wait 30 s", end => AtOnce(20, WaitLong, end)),
+        ("10,000 new ids a second", end => InTurn(4, SendIds, end)),
+    ];
+
+    public Task Prepare(CancellationToken cancellation) => system.WriteLargeList(Large, cancellation);
+
+    public void Dispose() => _client.Dispose();
+
+    private static Task AtOnce(int count, Func<CancellationToken, Task> attack, CancellationToken end) =>
+        Task.WhenAll(Enumerable.Range(0, count).Select(_ => Quietly(attack, end)));
+
+    private static Task InTurn(int count, Func<CancellationToken, Task> attack, CancellationToken end) => AtOnce(
+        count,
+        async cancelled =>
+        {
+            while (!cancelled.IsCancellationRequested)
+            {
+                await Quietly(attack, cancelled);
+            }
+        },
+        end);
+
+    /// <summary>
+    /// What becomes of the attacker's requests is not judged; a refusal makes it wait a little, as any client does.
+    /// </summary>
+    private static async Task Quietly(Func<CancellationToken, Task> attack, CancellationToken end)
+    {
+        try
+        {
+            await attack(end);
+        }
+        catch (Exception broken) when (
+            broken is OperationCanceledException or HttpRequestException or IOException or SocketException)
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(50), CancellationToken.None);
+        }
+    }
+
+    private Task DeclareUnknown(CancellationToken end)
+    {
+        var request = Interlocked.Increment(ref _next);
+        return Send(
+            1000,
+            i =>
+            {
+                var declared = string.Join(
+                    "\",\"", Enumerable.Range(0, 256).Select(j => Text($"{request:x}.{i:x}.{j:x}")));
+                return One(
+                    "Account", Text($"{request:x}.{i:x}.0"), "Balance",
+                        $",\"access\":{{\"Account\":[\"{declared}\"]}}");
+            },
+            end);
+    }
+
+    private Task ReadWithIds(CancellationToken end)
+    {
+        var request = Interlocked.Increment(ref _next);
+        return Send(125, i => One("ListAppend", Large, "Read", Text($",\"id\":\"r{request}-{i}\"")), end);
+    }
+
+    private Task WaitLong(CancellationToken end)
+    {
+        var request = Interlocked.Increment(ref _next);
+        const string input = ",\"input\":{\"ops\":[],\"delayMs\":30000}";
+        return Send(1000, i => One("ListAppend", Text($"w{request}-{i}"), "Execute", input), end);
+    }
+
+    private Task SendIds(CancellationToken end)
+    {
+        var request = Interlocked.Increment(ref _next);
+        return Send(
+            500,
+            i => One(
+                "Account",
+                Text($"i{i}"),
+                "DepositChecking",
+                Text($",\"input\":{{\"amount\":1}},\"id\":\"n{request}-{i}\"")),
+            end);
+    }
+
+    private async Task StopUploading(CancellationToken end)
+    {
+        const int bytes = 16 << 20;
+        using var connection = await Connect(end);
+        await connection.SendAsync(Head(bytes), end);
+        var part = new byte[1 << 20];
+        Array.Fill(part, (byte)' ');
+        for (var sent = 0; sent < bytes - part.Length; sent += part.Length)
+        {
+            await connection.SendAsync(part, end);
+        }
+
+        await connection.SendAsync(part.AsMemory(1), end);
+        await Task.Delay(Timeout.Infinite, end);
+    }
+
+    private async Task ReadNothing(CancellationToken end)
+    {
+        var body = Batch(56, static _ => One("ListAppend", Large, "Read", ""));
+        using var connection = await Connect(end);
+        await connection.SendAsync(Head(body.Length), end);
+        await connection.SendAsync(body, end);
+        await Task.Delay(Timeout.Infinite, end);
+    }
+
+    private async Task<Socket> Connect(CancellationToken end)
+    {
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        await socket.ConnectAsync(system.Worker.Host, system.Worker.Port, end);
+        return socket;
+    }
+
+    private byte[] Head(int length) => Encoding.ASCII.GetBytes(
+        $"POST /v1/transactions HTTP/1.1\r\nHost: {system.Worker.Authority}\r\n"
+        + $"Authorization: Bearer {system.Attacker}\r\n"
+        + Text($"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"));
+
+    private async Task Send(int count, Func<int, string> transaction, CancellationToken end)
+    {
+        using var content = new ByteArrayContent(Batch(count, transaction));
+        content.Headers.ContentType = new("application/json");
+        using var answer = await _client.PostAsync(_transactions, content, end);
+        await answer.Content.ReadAsByteArrayAsync(end);
+        if (!answer.IsSuccessStatusCode)
+        {
+            throw new HttpRequestException("refused");
+        }
+    }
+
+    private static byte[] Batch(int count, Func<int, string> transaction) =>
+        Encoding.UTF8.GetBytes(
+            $$"""{"transactions":[{{string.Join(',', Enumerable.Range(0, count).Select(transaction))}}]}""");
+
+    private static string One(string type, string id, string method, string more) =>
+        $"{{\"actor\":{{\"type\":\"{type}\",\"id\":\"{id}\"}},\"method\":\"{method}\"{more}}}";
+
+    private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+}
