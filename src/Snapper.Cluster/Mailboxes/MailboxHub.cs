@@ -52,7 +52,7 @@ public sealed class MailboxHub : IDisposable
     public Incarnation Own { get; }
 
     /// <summary>Most bytes of an input or a result in a message; the rest of it is for names and lists.</summary>
-    internal int MaxContentBytes => _options.Limits.MessageBytes / 3 * 2;
+    internal int MaxContentBytes => _options.Limits.ContentBytes;
 
     /// <summary>Packets that could not be read, or of which a message could not.</summary>
     public long Unreadable => Interlocked.Read(ref _unreadable);

@@ -12,6 +12,9 @@ public sealed class ChannelLimits
     /// <summary>Largest message in bytes, 1 KiB..15 MiB; one that is over <see cref="PacketBytes"/> goes alone. Default: 3 MiB.</summary>
     public int MessageBytes { get; init; } = 3 << 20;
 
+    /// <summary>Most bytes of an input or a result in a message; the rest of it is for names and lists.</summary>
+    public int ContentBytes => MessageBytes / 3 * 2;
+
     /// <summary>Queued bytes from which on the channel calls itself full, so that no new work is admitted. Default: 8 MiB.</summary>
     public long FullBytes { get; init; } = 8 << 20;
 

@@ -3,6 +3,7 @@ using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Cluster.Balancing;
+using Snapper.Protocol.Channels;
 using Snapper.Runtime.Execution;
 using Snapper.Security;
 using Snapper.Server.Api;
@@ -78,6 +79,22 @@ internal static class WorkerConfiguration
         };
         options.Validate();
         return options;
+    }
+
+    /// <summary>Looks whether what one worker may have goes between several.</summary>
+    /// <exception cref="UsageException">It does not.</exception>
+    public static void ForSeveral(WorkerOptions options)
+    {
+        var most = new ChannelLimits().ContentBytes;
+        if (options.MaxResultBytes > most)
+        {
+            throw new UsageException(string.Create(
+                CultureInfo.InvariantCulture,
+                $"""
+                Snapper:Worker:MaxResultBytes is {options.MaxResultBytes}, and this is one of several workers
+                (--workers), between which results of at most {most} bytes go. Make it smaller, or run one worker alone.
+                """).ReplaceLineEndings(" "));
+        }
     }
 
     /// <summary>The section <c>Snapper:Cluster</c>: <c>Lease</c>, the same for all workers.</summary>

@@ -53,7 +53,7 @@ internal static class WorkerProcess
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, inspection, storage, telemetry, () => Cluster(settings, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, inspection, storage, telemetry, () => Cluster(settings, options, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -166,10 +166,11 @@ internal static class WorkerProcess
 
     /// <summary>Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last changes of the others may be in their logs only (R4).</summary>
     /// <exception cref="UsageException">
-    /// It should run alone, without daprd, on what several have divided; or it has others, and no secret.
+    /// It should run alone, without daprd, on what several have divided; or it has others, and no secret, or results
+    /// that do not go between them.
     /// </exception>
     private static async Task<ClusterSetup?> Cluster(
-        WorkerSettings settings, WebApplication app, Storage storage, MailboxEndpoint mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
+        WorkerSettings settings, WorkerOptions worker, WebApplication app, Storage storage, MailboxEndpoint mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
     {
         if (settings.FirstWorkers is null)
         {
@@ -187,6 +188,7 @@ internal static class WorkerProcess
         }
 
         var seal = settings.MailboxSeal ?? throw MailboxSeal.IsMissing();
+        WorkerConfiguration.ForSeveral(worker);
         storage.JoinsOthers();
         var options = WorkerConfiguration.Cluster(app.Configuration);
         return new ClusterSetup

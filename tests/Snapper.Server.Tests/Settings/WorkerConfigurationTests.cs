@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Configuration;
+using Snapper.Runtime.Execution;
 using Snapper.Server.Hosting;
 using Snapper.Server.Processes;
 using Xunit;
@@ -26,6 +27,17 @@ public sealed class WorkerConfigurationTests
     [InlineData(null, 10_000)]
     public void An_initial_balance_is_taken_as_it_is_and_10000_without(string? value, double expected) =>
         Assert.Equal((decimal)expected, WorkerConfiguration.SmallBank(With(value)).InitialBalance);
+
+    [Fact]
+    public void Results_that_do_not_go_between_several_workers_are_refused_at_the_start()
+    {
+        WorkerConfiguration.ForSeveral(new WorkerOptions { MaxResultBytes = 2 << 20 });
+        var wrong = Assert.Throws<UsageException>(
+            () => WorkerConfiguration.ForSeveral(new WorkerOptions { MaxResultBytes = 8 << 20 }));
+        Assert.Contains("MaxResultBytes is 8388608", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains("--workers", wrong.Message, StringComparison.Ordinal);
+        Assert.Contains("2097152", wrong.Message, StringComparison.Ordinal);
+    }
 
     private static IConfiguration With(string? value) =>
         new ConfigurationBuilder().AddInMemoryCollection([new("Snapper:SmallBank:InitialBalance", value)]).Build();
