@@ -39,9 +39,20 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
             return;
         }
 
-        _ = Serve(
+        // It holds its input here, too, and so does one that waits for another of its id.
+        var bytes = ByteBudget.OfRequest + submitted.Request.Input.Length;
+        if (worker.Bytes.Closed is not null || !worker.Bytes.TryTake(bytes))
+        {
+            var full = $"{worker.Options.Name}, the owner of {submitted.Request.Actor}, has no memory for more now.";
+            var refused = Refused(submitted.Request, RejectionKind.Overloaded, full);
+            node.Send(from, new SubmittedMessage(submitted.Handle, refused));
+            return;
+        }
+
+        var served = Serve(
             from, submitted.Handle,
             (node.TakesTooLittle(from) ? Task.FromResult(Overloaded(submitted.Request, from)) : Submit(submitted.Request, submitted.Hops + 1, isCallers: false, CancellationToken.None))!);
+        _ = GiveBack(bytes, served);
     }
 
     /// <summary>Another worker looks for an id.</summary>
@@ -221,6 +232,18 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
     }
 
     private async Task Serve(Incarnation from, long handle, Task<TransactionEnvelope?> answer) => node.Send(from, new SubmittedMessage(handle, await answer.ConfigureAwait(false)));
+
+    private async Task GiveBack(long bytes, Task served)
+    {
+        try
+        {
+            await served.ConfigureAwait(false);
+        }
+        finally
+        {
+            worker.Bytes.Give(bytes);
+        }
+    }
 
     private string NewId() => string.Create(CultureInfo.InvariantCulture, $"{idPrefix}p{Interlocked.Increment(ref _lastId)}");
 

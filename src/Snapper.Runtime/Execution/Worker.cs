@@ -82,6 +82,9 @@ public sealed partial class Worker
     /// </summary>
     public int MaxResultBytes { get; }
 
+    /// <summary>What requests may hold.</summary>
+    public ByteBudget Bytes { get; init; } = new(long.MaxValue);
+
     public TimeProvider Time { get; }
 
     public IServiceProvider? Services { get; }

@@ -61,6 +61,12 @@ public sealed class WorkerOptions
     /// <summary>Most requests under way; more are answered 429. Default: 20,000.</summary>
     public int MaxInFlight { get; init; } = 20_000;
 
+    /// <summary>
+    /// Most bytes that requests and answers hold at a time, from 32 MiB; more are answered 503. Default: 0, a quarter
+    /// of what the heap may grow to, and 64 MiB at least.
+    /// </summary>
+    public long MaxHeldBytes { get; init; }
+
     /// <summary>Bytes that may wait for the log; at more, requests are answered 429. Default: 64 MiB.</summary>
     public long MaxQueuedLogBytes { get; init; } = 64L << 20;
 
@@ -116,6 +122,7 @@ public sealed class WorkerOptions
         Check(MaxResultBytes, 64, 64 << 20, nameof(MaxResultBytes));
         Check(MaxTransactionBytes, MaxStateBytes + (long)MaxResultBytes, 128L << 20, nameof(MaxTransactionBytes));
         Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
+        Check(MaxHeldBytes, MaxHeldBytes == 0 ? 0 : 32 << 20, 1L << 40, nameof(MaxHeldBytes));
         Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
         Check(LoadsAhead, 0, 10_000, nameof(LoadsAhead));
         Check(MaxActorBytes, 0, long.MaxValue, nameof(MaxActorBytes));

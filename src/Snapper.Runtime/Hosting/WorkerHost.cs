@@ -215,7 +215,7 @@ public sealed class WorkerHost : IAsyncDisposable
             setup.Options, setup.Time, setup.Services, TypesOf(setup), setup.Store, new OutcomeReader(setup.Log, setup.Store), setup.Logger,
             setup.Failed, setup.Trace, setup.SchedulingPolicy, setup.Background, setup.Observer,
             peering is null ? null : worker => peering.PeersOf(worker, IdPrefix(setup, opening)));
-        worker = new Worker(parts, positions) { Checkpoints = checkpoints };
+        worker = new Worker(parts, positions) { Checkpoints = checkpoints, Bytes = setup.Bytes };
         var requests = new RequestManager(worker, IdPrefix(setup, opening));
         worker.RequestManager = requests;
         worker.Log = new LogWriter(setup.Log, opening, worker, setup.Writing, setup.Time);

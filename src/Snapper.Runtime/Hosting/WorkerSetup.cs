@@ -48,6 +48,9 @@ public sealed class WorkerSetup
 
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
+    /// <summary>What requests of other workers may hold, with those at the doors; else as much as there is.</summary>
+    public Door.ByteBudget Bytes { get; init; } = new(long.MaxValue);
+
     /// <summary>Services that actors take in their constructors; null: none.</summary>
     public IServiceProvider? Services { get; init; }
 

@@ -25,8 +25,12 @@ public sealed class ApiListener
     /// <summary>Longest time until the headers of a request have arrived. Default: 10 s.</summary>
     public TimeSpan HeadersTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>Slowest body that is waited for, in bytes per second, after <see cref="BodyGrace"/>; slower: 408. Default: 1,024.</summary>
-    public double BodyBytesPerSecondMin { get; init; } = 1024;
+    /// <summary>
+    /// Slowest body that is waited for, in bytes per second since it began, after <see cref="BodyGrace"/>; slower: 408.
+    /// So no body takes longer than its size allows, also one that comes at once but for its last byte.
+    /// Default: 64 KiB.
+    /// </summary>
+    public double BodyBytesPerSecondMin { get; init; } = 64 * 1024;
 
     /// <summary>Time before the rate of a body is looked at; more than 1 s. Default: 5 s.</summary>
     public TimeSpan BodyGrace { get; init; } = TimeSpan.FromSeconds(5);
@@ -49,6 +53,7 @@ public sealed class ApiListener
         limits.MaxRequestLineSize = HeaderBytesMax / 2;
         limits.RequestHeadersTimeout = HeadersTimeout;
         limits.MinRequestBodyDataRate = new MinDataRate(BodyBytesPerSecondMin, BodyGrace);
+        limits.MinResponseDataRate = new MinDataRate(options.AnswerBytesPerSecondMin, options.AnswerGrace);
         limits.KeepAliveTimeout = KeepAlive;
 
         var silent = new SilentConnections(SilenceMax, Math.Max(1, ConnectionsMax - LocalConnections));

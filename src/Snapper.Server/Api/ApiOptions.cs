@@ -1,3 +1,4 @@
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
 
 namespace Snapper.Server.Api;
@@ -32,6 +33,15 @@ public sealed class ApiOptions
     /// <summary>What <c>Retry-After</c> says when the worker names no time. Rounded up to whole seconds. Default: 1 s.</summary>
     public TimeSpan RetryAfter { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>An answer is waited for so long, and longer by its size, until it is taken. Default: 30 s.</summary>
+    public TimeSpan AnswerGrace { get; init; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>
+    /// Slowest caller that is waited for after <see cref="AnswerGrace"/>, in bytes per second of its answer; the
+    /// connection of a slower one is closed. Default: 64 KiB.
+    /// </summary>
+    public double AnswerBytesPerSecondMin { get; init; } = 64 * 1024;
+
     /// <summary>A reader of <c>/v1/events</c> that takes nothing for so long is cut off. Default: 30 s.</summary>
     public TimeSpan StalledReaderMax { get; init; } = TimeSpan.FromSeconds(30);
 
@@ -53,6 +63,9 @@ public sealed class ApiOptions
     /// <summary>How many transactions may be under way; null: any number.</summary>
     internal Access.RequestPlaces? Places { get; init; }
 
+    /// <summary>How many bytes requests and answers may hold; by itself as many as there are.</summary>
+    internal Access.ByteShares Bytes { get; init; } = new(new ByteBudget(long.MaxValue), 1);
+
     /// <summary>Throws when a value is out of its range, naming it.</summary>
     /// <exception cref="ArgumentOutOfRangeException">A value is out of its range.</exception>
     public void Validate()
@@ -64,5 +77,6 @@ public sealed class ApiOptions
         ArgumentOutOfRangeException.ThrowIfGreaterThan(DefaultTimeout, TimeSpan.FromSeconds(300));
         ArgumentOutOfRangeException.ThrowIfLessThan(RetryAfter, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThan(StalledReaderMax, TimeSpan.FromMilliseconds(1));
+        ArgumentOutOfRangeException.ThrowIfLessThan(AnswerBytesPerSecondMin, 1);
     }
 }

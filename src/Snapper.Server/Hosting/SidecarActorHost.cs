@@ -24,11 +24,20 @@ internal sealed class SidecarActorHost(
 
     public IReadOnlyList<string> ActorTypes { get; } = TypesOf(worker, types);
 
+    /// <summary>Of packets between workers nothing is counted: what is under way ends by them.</summary>
+    public IBodyRoom? RoomOf(string actorType) => actorType == _mailboxType ? null : options.Bytes.Open(null);
+
     public async ValueTask<ActorReply> Invoke(Sidecar.Hosting.ActorCall call, CancellationToken cancellation)
     {
         if (call.ActorType == _mailboxType)
         {
             return await mailbox.Call(call);
+        }
+
+        var held = (HeldBytes?)call.Room;
+        if (call.NoRoom && held?.Refused is { } noRoom)
+        {
+            return new ActorReply(await ActorEndpoint.Refuse(options, noRoom));
         }
 
         using var place = options.Places?.TakeOfSidecar();
@@ -43,6 +52,11 @@ internal sealed class SidecarActorHost(
             return new ActorReply(await ActorEndpoint.Refuse(options, refused));
         }
 
+        if (held is not null && caller is not null && !held.BelongsTo(caller))
+        {
+            return new ActorReply(await ActorEndpoint.Refuse(options, held.Refused!));
+        }
+
         if (call.IdIsUnreadable)
         {
             return new ActorReply(await ActorEndpoint.RefuseUnreadableId(options, call.ActorId));
@@ -51,7 +65,7 @@ internal sealed class SidecarActorHost(
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState);
         return new ActorReply(await ActorEndpoint.Call(
-            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, cancellation));
+            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, held, cancellation));
     }
 
     /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>

@@ -70,6 +70,7 @@ internal static class WorkerConfiguration
             MaxResultBytes = section.GetValue(nameof(WorkerOptions.MaxResultBytes), standard.MaxResultBytes),
             MaxTransactionBytes = section.GetValue(nameof(WorkerOptions.MaxTransactionBytes), standard.MaxTransactionBytes),
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
+            MaxHeldBytes = section.GetValue(nameof(WorkerOptions.MaxHeldBytes), standard.MaxHeldBytes),
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
             TenantsApart = SecuritySettings.Read(configuration).TenantsApart,
@@ -80,6 +81,12 @@ internal static class WorkerConfiguration
         options.Validate();
         return options;
     }
+
+    /// <summary>What requests and answers may hold: what was said, or a part of what the heap may grow to.</summary>
+    /// <param name="options">What was said.</param>
+    /// <param name="heapLimit">Bytes.</param>
+    public static long HeldBytes(WorkerOptions options, long heapLimit) =>
+        options.MaxHeldBytes > 0 ? options.MaxHeldBytes : Math.Max(heapLimit / 4, 64L << 20);
 
     /// <summary>Looks whether what one worker may have goes between several.</summary>
     /// <exception cref="UsageException">It does not.</exception>

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using Snapper.Cluster;
 using Snapper.Cluster.Membership;
+using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Server.Api;
@@ -235,6 +236,7 @@ internal static class WorkerProcess
                         Log = storage.Log,
                         Store = storage.Store,
                         Services = app.Services,
+                        Bytes = app.Services.GetRequiredService<ByteBudget>(),
                         Cluster = setup,
                         Observer = telemetry,
                         Logger = logger,

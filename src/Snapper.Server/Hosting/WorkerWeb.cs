@@ -1,5 +1,6 @@
 using System.Net;
 using Snapper.Protocol.Channels;
+using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Api;
 using Snapper.Server.Api.Access;
@@ -35,9 +36,11 @@ internal static class WorkerWeb
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);
 
-        var inFlight = WorkerConfiguration.Worker(builder.Configuration, settings).MaxInFlight;
-        var places = new RequestPlaces(inFlight, security.Share);
+        var worker = WorkerConfiguration.Worker(builder.Configuration, settings);
+        var places = new RequestPlaces(worker.MaxInFlight, security.Share);
         builder.Services.AddSingleton(places);
+        var bytes = new ByteBudget(WorkerConfiguration.HeldBytes(worker, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes));
+        builder.Services.AddSingleton(bytes);
         builder.Services.AddSingleton(services => new AuditLog(
             settings.AuditFile, security.Tokens, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Audit"), TimeProvider.System));
         builder.WebHost.ConfigureKestrel(server =>
@@ -56,6 +59,7 @@ internal static class WorkerWeb
             Audit = app.Services.GetRequiredService<AuditLog>(),
             Limits = limits.AreOff ? null : limits,
             Places = places,
+            Bytes = new ByteShares(bytes, security.Share, 2 * new ApiOptions().BatchBodyBytesMax),
         };
         var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);

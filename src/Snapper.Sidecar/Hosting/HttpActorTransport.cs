@@ -119,9 +119,10 @@ public sealed class HttpActorTransport
         private async Task Call(HttpContext context, string type, string id, bool idIsUnreadable, bool idIsDoubtful, string method)
         {
             RequestBody body = default;
+            using var room = host.RoomOf(type);
             try
             {
-                body = await RequestBody.Read(context, options.MaxBodyBytes);
+                body = await RequestBody.Read(context, options.MaxBodyBytes, room);
                 var headers = context.Request.Headers;
                 var reply = await host.Invoke(
                     new ActorCall
@@ -133,6 +134,8 @@ public sealed class HttpActorTransport
                         Method = method,
                         Body = body.Memory,
                         BodyTooLarge = body.TooLarge,
+                        NoRoom = body.NoRoom,
+                        Room = room,
                         ReentrancyId = headers[DaprHeaders.ReentrancyId],
                         TraceParent = headers.TraceParent,
                         TraceState = headers.TraceState,

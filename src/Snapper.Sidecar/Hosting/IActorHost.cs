@@ -11,6 +11,10 @@ public interface IActorHost
     /// </summary>
     IReadOnlyList<string> ActorTypes { get; }
 
+    /// <summary>What counts the bytes of a call that is about to be read; null: nothing does.</summary>
+    /// <param name="actorType">One of <see cref="ActorTypes"/>.</param>
+    IBodyRoom? RoomOf(string actorType) => null;
+
     /// <summary>Runs a call. The answer reaches the caller with HTTP 200 whatever it says: the outcome is in the body.</summary>
     /// <param name="call">The call, to one of <see cref="ActorTypes"/>. Its body lives only until the returned task completes.</param>
     /// <param name="cancellation">
@@ -53,6 +57,12 @@ public readonly struct ActorCall
 
     /// <summary>The body is over <see cref="DaprHostOptions.MaxBodyBytes"/> and was thrown away; answer as 413 would.</summary>
     public bool BodyTooLarge { get; init; }
+
+    /// <summary>What <see cref="IActorHost.RoomOf"/> gave for it.</summary>
+    public IBodyRoom? Room { get; init; }
+
+    /// <summary>There was no room for the body, and it was thrown away; answer as 503 would.</summary>
+    public bool NoRoom { get; init; }
 
     /// <summary>Reentrancy id; daprd puts a random one where the caller sent none. Null when the call did not come through a sidecar.</summary>
     public string? ReentrancyId { get; init; }

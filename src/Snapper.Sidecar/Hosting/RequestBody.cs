@@ -13,14 +13,15 @@ internal readonly struct RequestBody
     private readonly byte[]? _rented;
     private readonly int _length;
 
-    private RequestBody(byte[]? rented, int length, bool tooLarge)
+    private RequestBody(byte[] rented, int length)
     {
         _rented = rented;
         _length = length;
-        TooLarge = tooLarge;
     }
 
-    public bool TooLarge { get; }
+    public bool TooLarge { get; private init; }
+
+    public bool NoRoom { get; private init; }
 
     public ReadOnlyMemory<byte> Memory => _rented is null ? default : _rented.AsMemory(0, _length);
 
@@ -33,7 +34,7 @@ internal readonly struct RequestBody
         }
     }
 
-    public static ValueTask<RequestBody> Read(HttpContext context, int maxBytes)
+    public static ValueTask<RequestBody> Read(HttpContext context, int maxBytes, IBodyRoom? room)
     {
         var length = context.Request.ContentLength;
         if (length == 0)
@@ -47,14 +48,24 @@ internal readonly struct RequestBody
             limit.MaxRequestBodySize = null;
         }
 
-        return length > maxBytes ? Discard(context) : Read(context, maxBytes, (int?)length);
+        if (length > maxBytes)
+        {
+            return Discard(context, noRoom: false);
+        }
+
+        var first = (int?)length ?? Math.Min(maxBytes, 4096);
+        return room is null || room.TryTake(first)
+            ? Read(context, maxBytes, (int?)length, first, room)
+            : Discard(context, noRoom: true);
     }
 
-    private static async ValueTask<RequestBody> Read(HttpContext context, int maxBytes, int? length)
+    private static async ValueTask<RequestBody> Read(
+        HttpContext context, int maxBytes, int? length, int first, IBodyRoom? room)
     {
         var reader = context.Request.BodyReader;
-        var buffer = ArrayPool<byte>.Shared.Rent(length ?? Math.Min(maxBytes, 4096));
+        var buffer = ArrayPool<byte>.Shared.Rent(first);
         var filled = 0;
+        var noRoom = false;
         try
         {
             while (true)
@@ -69,7 +80,15 @@ internal readonly struct RequestBody
 
                 if (filled + data.Length > buffer.Length)
                 {
-                    buffer = Grow(buffer, filled, (int)Math.Max(filled + data.Length, Math.Min(maxBytes, buffer.Length * 2L)));
+                    var larger = (int)Math.Max(filled + data.Length, Math.Min(maxBytes, buffer.Length * 2L));
+                    if (room is not null && !room.TryTake(larger - buffer.Length))
+                    {
+                        noRoom = true;
+                        reader.AdvanceTo(data.End);
+                        break;
+                    }
+
+                    buffer = Grow(buffer, filled, larger);
                 }
 
                 data.CopyTo(buffer.AsSpan(filled));
@@ -77,7 +96,7 @@ internal readonly struct RequestBody
                 reader.AdvanceTo(data.End);
                 if (read.IsCompleted || filled == length)
                 {
-                    return new RequestBody(buffer, filled, tooLarge: false);
+                    return new RequestBody(buffer, filled);
                 }
             }
         }
@@ -88,7 +107,7 @@ internal readonly struct RequestBody
         }
 
         ArrayPool<byte>.Shared.Return(buffer);
-        return await Discard(context);
+        return await Discard(context, noRoom);
     }
 
     private static byte[] Grow(byte[] buffer, int filled, int size)
@@ -99,7 +118,7 @@ internal readonly struct RequestBody
         return larger;
     }
 
-    private static async ValueTask<RequestBody> Discard(HttpContext context)
+    private static async ValueTask<RequestBody> Discard(HttpContext context, bool noRoom)
     {
         var reader = context.Request.BodyReader;
         long discarded = 0;
@@ -114,6 +133,6 @@ internal readonly struct RequestBody
             }
         }
 
-        return new RequestBody(rented: null, 0, tooLarge: true);
+        return new RequestBody { TooLarge = !noRoom, NoRoom = noRoom };
     }
 }

@@ -35,14 +35,7 @@ public sealed class PassedOnTests : IDisposable
     {
         var (two, three) = (_bench.Peer(2), _bench.Peer(3));
         _bench.Place(ClusterBench.Box("x"), three.Life);
-        two.Send(new SubmitMessage(7, 0, new TransactionRequest
-        {
-            Actor = ClusterBench.Box("x"),
-            Method = "Run",
-            Mode = TransactionMode.Act,
-            Id = "w2-1-0-p1",
-            Timeout = TimeSpan.FromSeconds(5),
-        }));
+        two.Send(new SubmitMessage(7, 0, Request("w2-1-0-p1")));
         Assert.Equal("w2-1-0-p1", three.Single<SubmitMessage>().Request.Id);
 
         _bench.Node.Gate.Hub.Retire(three.Life); // it may have committed; its log is not read
@@ -51,5 +44,35 @@ public sealed class PassedOnTests : IDisposable
         Assert.Equal((Outcome.InDoubt, null), (envelope.Outcome, envelope.Rejection));
     }
 
+    [Fact]
+    public void One_that_another_worker_passes_on_counts_here_until_it_is_answered()
+    {
+        var (two, three) = (_bench.Peer(2), _bench.Peer(3));
+        _bench.Place(ClusterBench.Box("x"), three.Life);
+        var bytes = _bench.Worker.Bytes;
+        two.Send(new SubmitMessage(7, 0, Request("a")));
+        Assert.Equal(ByteBudget.OfRequest + 4, bytes.Used);
+
+        bytes.Closed = "There is no memory.";
+        two.Send(new SubmitMessage(8, 0, Request("b")));
+        _bench.Until(() => two.All<SubmittedMessage>().Count == 1, "it is refused");
+        var refused = two.Single<SubmittedMessage>();
+        Assert.Equal((8, RejectionKind.Overloaded), (refused.Handle, refused.Envelope!.Rejection!.Kind));
+
+        _bench.Node.Gate.Hub.Retire(three.Life);
+        _bench.Until(() => two.All<SubmittedMessage>().Count == 2, "what is under way ends");
+        _bench.Until(() => bytes.Used == 0, "it is given back");
+    }
+
     public void Dispose() => _bench.Dispose();
+
+    private static TransactionRequest Request(string id) => new()
+    {
+        Actor = ClusterBench.Box("x"),
+        Method = "Run",
+        Input = "null"u8.ToArray(),
+        Mode = TransactionMode.Act,
+        Id = id,
+        Timeout = TimeSpan.FromSeconds(5),
+    };
 }

@@ -34,6 +34,11 @@ internal sealed record RequestCaller(Principal Principal, string? App, string Fr
     public bool IsOfAnotherMachine => Principal.Role is Role.Nobody or Role.Everybody && From != ThroughSidecar
         && IPAddress.TryParse(From, out var address) && !IPAddress.IsLoopback(address);
 
+    /// <summary>
+    /// It has a share of its own. Who comes from this machine, or through the sidecar without a name, may be anyone.
+    /// </summary>
+    public bool IsKnownApart => Name is not null || IsOfAnotherMachine;
+
     private static string OfAddress(string from)
     {
         if (from == ThroughSidecar) return ThisMachine;

@@ -44,10 +44,8 @@ internal sealed class RequestPlaces : IDisposable
     /// <param name="count">How many, 1 or more.</param>
     public Taken Take(RequestCaller caller, int count)
     {
-        // Who comes from this machine, or through the sidecar without a name, may be anyone.
-        var isKnownApart = caller.Name is not null || caller.IsOfAnotherMachine;
-        var share = isKnownApart && count <= _share ? _shares.AttemptAcquire(caller, count) : null;
-        if (isKnownApart && share is not { IsAcquired: true })
+        var share = caller.IsKnownApart && count <= _share ? _shares.AttemptAcquire(caller, count) : null;
+        if (caller.IsKnownApart && share is not { IsAcquired: true })
         {
             share?.Dispose();
             return Taken.Nothing(

@@ -5,10 +5,13 @@ namespace Snapper.Server.Api.Answers;
 
 /// <summary>
 /// Bounds what the answers of one batch request keep in memory until the last of them is there: whatever ends when the room is used up keeps its
-/// outcome and loses what is large about it. The small ones that fit behind it still do.
+/// outcome and loses what is large about it. The small ones that fit behind it still do. So it does when all requests
+/// and answers of the worker hold as much as they may.
 /// </summary>
 /// <remarks>Thread-safe: transactions end in any order.</remarks>
-internal sealed class AnswerBudget(int bytesMax)
+/// <param name="bytesMax">Most of one request.</param>
+/// <param name="held">What the request holds of what all may.</param>
+internal sealed class AnswerBudget(int bytesMax, IAnswerRoom held)
 {
     private const int BytesPerCharacterMax = 3;
 
@@ -22,23 +25,41 @@ internal sealed class AnswerBudget(int bytesMax)
     public BatchAnswer Take(TransactionEnvelope envelope)
     {
         var size = envelope.Result.Length + ((long)BytesPerCharacterMax * (envelope.Abort?.Message.Length ?? 0)) + SizeOf(envelope.Touched);
-        if (size <= AlwaysFree || Interlocked.Add(ref _left, -size) >= 0)
+        if (size <= AlwaysFree)
         {
-            return new BatchAnswer(envelope, null);
+            return new BatchAnswer(envelope, null, 0);
+        }
+
+        var fits = Interlocked.Add(ref _left, -size) >= 0;
+        if (fits && held.TryHold(size))
+        {
+            return new BatchAnswer(envelope, null, size);
         }
 
         Interlocked.Add(ref _left, size);
+        var why = fits
+            ? held.Refused?.Detail
+            : string.Create(
+                CultureInfo.InvariantCulture, $"The answers of one request hold at most {bytesMax} bytes of results.");
         var omission = new Problem(
-            StatusCodes.Status413PayloadTooLarge, "urn:snapper:too-large", "Too large", string.Create(
-                CultureInfo.InvariantCulture,
-                $"The answers of one request hold at most {bytesMax} bytes of results; this one was left out. Ask for the transaction by its id."));
+            StatusCodes.Status413PayloadTooLarge, "urn:snapper:too-large", "Too large",
+            why + " This one was left out. Ask for the transaction by its id.");
         var kept = envelope with
         {
             Result = default,
             Touched = null,
             Abort = envelope.Abort is { } abort ? abort with { Message = omission.Detail } : null,
         };
-        return new BatchAnswer(kept, omission);
+        return new BatchAnswer(kept, omission, 0);
+    }
+
+    /// <summary>An answer has left.</summary>
+    public void Give(in BatchAnswer answer)
+    {
+        if (answer.Held > 0)
+        {
+            held.Give(answer.Held);
+        }
     }
 
     private static long SizeOf(DeclaredAccess[]? touched)
@@ -56,4 +77,5 @@ internal sealed class AnswerBudget(int bytesMax)
 /// <summary>One answer of a batch request.</summary>
 /// <param name="Envelope">The answer.</param>
 /// <param name="Omission">What was left out of it; null: nothing.</param>
-internal readonly record struct BatchAnswer(TransactionEnvelope Envelope, Problem? Omission);
+/// <param name="Held">Bytes that it holds until it is sent.</param>
+internal readonly record struct BatchAnswer(TransactionEnvelope Envelope, Problem? Omission, long Held);

@@ -5,7 +5,10 @@ using System.Text.Encodings.Web;
 namespace Snapper.Server.Api.Answers;
 
 /// <summary>A JSON writer over memory that is used again for the next answer on the thread.</summary>
-/// <remarks>Whole answers are built before the first byte leaves: a status cannot be taken back, and lengths are known.</remarks>
+/// <remarks>
+/// Whole answers are built before the first byte leaves: a status cannot be taken back, and lengths are known. Those of
+/// batches, which are always 200, leave in parts.
+/// </remarks>
 internal sealed class JsonBuffer : IDisposable
 {
     private const int KeptBytesMax = 256 * 1024;
@@ -38,6 +41,12 @@ internal sealed class JsonBuffer : IDisposable
             return _bytes.WrittenMemory;
         }
     }
+
+    /// <summary>How much was written since the last <see cref="Clear"/>.</summary>
+    public long Length => _bytes.WrittenCount + Json.BytesPending;
+
+    /// <summary>What was written has left; the object that is begun goes on.</summary>
+    public void Clear() => _bytes.ResetWrittenCount();
 
     public static JsonBuffer Rent()
     {

@@ -53,14 +53,23 @@ internal static class Respond
             context.Response.Headers.RetryAfter = seconds.ToString(CultureInfo.InvariantCulture);
         }
 
-        if (problem.Status is StatusCodes.Status413PayloadTooLarge or StatusCodes.Status408RequestTimeout
-            && context.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true }
-            && HttpProtocol.IsHttp11(context.Request.Protocol))
+        if (problem.Status is StatusCodes.Status413PayloadTooLarge or StatusCodes.Status408RequestTimeout)
         {
-            // The rest of the body is unread; a caller that keeps the connection would have to send all of it first.
-            context.Response.Headers.Connection = "close";
+            CloseUnread(context);
         }
 
         return Send(context, problem.Status, ProblemJson, buffer.Written);
+    }
+
+    /// <summary>
+    /// The rest of the body stays unread: a caller that keeps the connection would have to send all of it first.
+    /// </summary>
+    public static void CloseUnread(HttpContext context)
+    {
+        if (context.Features.Get<IHttpRequestBodyDetectionFeature>() is { CanHaveBody: true }
+            && HttpProtocol.IsHttp11(context.Request.Protocol))
+        {
+            context.Response.Headers.Connection = "close";
+        }
     }
 }

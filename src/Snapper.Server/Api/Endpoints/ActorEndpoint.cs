@@ -25,12 +25,13 @@ internal static class ActorEndpoint
     /// <param name="tooLarge">The transport refused to read the body because of its length; <paramref name="body"/> is ignored.</param>
     /// <param name="origin">Who calls.</param>
     /// <param name="caller">The authenticated caller; null: callers are not authenticated.</param>
+    /// <param name="held">What the call holds; null: it is not counted.</param>
     /// <param name="cancellation">The caller went away.</param>
     /// <remarks>Throws only what <see cref="ITransactionService.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
         ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
-        bool tooLarge, RequestOrigin origin, RequestCaller? caller, CancellationToken cancellation)
+        bool tooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held, CancellationToken cancellation)
     {
         if (method != Method)
         {
@@ -65,7 +66,7 @@ internal static class ActorEndpoint
         caller ??= RequestCaller.Everybody;
         return options.Rights?.Refusal(caller, request) is { } refusal
             ? Refused(new RequestRefusal(refusal.Kind, refusal.Detail, request.Id), options)
-            : Run(door, request, options, caller, cancellation);
+            : Run(door, request, options, caller, held, cancellation);
     }
 
     /// <summary>What a call answers whose address has an id that cannot be decoded.</summary>
@@ -92,7 +93,7 @@ internal static class ActorEndpoint
     }
 
     private static async Task<ReadOnlyMemory<byte>> Run(
-        ITransactionService door, TransactionRequest request, ApiOptions options, RequestCaller caller,
+        ITransactionService door, TransactionRequest request, ApiOptions options, RequestCaller caller, HeldBytes? held,
         CancellationToken cancellation)
     {
         using var place = options.Places?.Take(caller, 1);
@@ -102,6 +103,7 @@ internal static class ActorEndpoint
         }
 
         var envelope = await door.Submit(request, cancellation);
+        held?.Hold(envelope.Result.Length);
         using var buffer = JsonBuffer.Rent();
         EnvelopeWriter.Write(buffer.Json, envelope, options.RetryAfter);
         return buffer.Written.ToArray();

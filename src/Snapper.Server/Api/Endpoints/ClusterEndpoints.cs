@@ -95,10 +95,12 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
             return;
         }
 
-        using var body = await PooledBody.Read(context.Request, options, holdsTransactions: false);
-        if (body.TooLong is { } tooLong)
+        using var held = options.Bytes.Open(context.Features.Get<RequestCaller>());
+        using var body = await PooledBody.Read(context.Request, options, held, holdsTransactions: false);
+        if (body.Refused is { } unread)
         {
-            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.TooLarge, tooLong), options.RetryAfter));
+            Respond.CloseUnread(context);
+            await Respond.Send(context, Problem.Of(unread, options.RetryAfter));
             return;
         }
 

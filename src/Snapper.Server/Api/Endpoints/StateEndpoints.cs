@@ -24,10 +24,12 @@ internal sealed class StateEndpoints(ITransactionService door, ApiOptions option
             return;
         }
 
-        using var body = await PooledBody.Read(context.Request, options, holdsTransactions: false);
-        if (body.TooLong is { } tooLong)
+        using var held = options.Bytes.Open(context.Features.Get<RequestCaller>());
+        using var body = await PooledBody.Read(context.Request, options, held, holdsTransactions: false);
+        if (body.Refused is { } refused)
         {
-            await Respond.Send(context, Problem.Of(new Rejection(RejectionKind.TooLarge, tooLong), options.RetryAfter));
+            Respond.CloseUnread(context);
+            await Respond.Send(context, Problem.Of(refused, options.RetryAfter));
             return;
         }
 

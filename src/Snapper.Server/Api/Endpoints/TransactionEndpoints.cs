@@ -15,10 +15,11 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
     public async Task Submit(HttpContext context)
     {
         EnvelopeAnswer.NameWorker(context, control());
-        var parsed = await Read(context);
+        using var held = options.Bytes.Open(CallerOf(context));
+        var parsed = await Read(context, held);
         if (parsed.Batch is { } batch)
         {
-            await SubmitBatch(context, batch);
+            await SubmitBatch(context, batch, held);
         }
         else if (parsed.Single.Request is { } request)
         {
@@ -36,7 +37,9 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
                 return;
             }
 
-            await EnvelopeAnswer.Send(context, await door.Submit(request, context.RequestAborted), options);
+            var envelope = await door.Submit(request, context.RequestAborted);
+            held.Hold(envelope.Result.Length);
+            await EnvelopeAnswer.Send(context, envelope, options);
         }
         else
         {
@@ -56,6 +59,7 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
             return;
         }
 
+        using var held = options.Bytes.Open(CallerOf(context));
         var envelope = await door.Find(id, context.RequestAborted);
         if (envelope is null)
         {
@@ -63,6 +67,10 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
                 RejectionKind.NotFound,
                 "Nothing is known of this id. That is no decision while the request may still be under way; sending it again with the same id decides.",
                 id));
+        }
+        else if (!held.TryHold(envelope.Result.Length))
+        {
+            await Respond.Send(context, Problem.Of(held.Refused!, options.RetryAfter));
         }
         else if (envelope.Outcome == Outcome.Rejected)
         {
@@ -78,12 +86,13 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
 
     private static RequestCaller CallerOf(HttpContext context) => context.Features.Get<RequestCaller>() ?? RequestCaller.Everybody;
 
-    private async ValueTask<ParsedBody> Read(HttpContext context)
+    private async ValueTask<ParsedBody> Read(HttpContext context, HeldBytes held)
     {
-        using var body = await PooledBody.Read(context.Request, options);
-        if (body.TooLong is { } tooLong)
+        using var body = await PooledBody.Read(context.Request, options, held);
+        if (body.Refused is { } refused)
         {
-            return new ParsedBody(ParsedRequest.Refused(new RequestRefusal(RejectionKind.TooLarge, tooLong, null)), null);
+            Respond.CloseUnread(context);
+            return new ParsedBody(ParsedRequest.Refused(new RequestRefusal(refused.Kind, refused.Detail, null)), null);
         }
 
         var headers = context.Request.Headers;
@@ -91,7 +100,7 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         return TransactionRequestReader.Read(body.Bytes, origin, options);
     }
 
-    private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch)
+    private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch, HeldBytes held)
     {
         // The first was taken when the request came.
         if (options.Limits?.Take(CallerOf(context), batch.Length - 1) is { } later)
@@ -108,7 +117,7 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         }
 
         // All enter the door before the first answer is awaited, in the order of the body.
-        var budget = new AnswerBudget(options.BatchAnswerBytesMax);
+        var budget = new AnswerBudget(options.BatchAnswerBytesMax, held);
         var answers = new Task<BatchAnswer>?[batch.Length];
         for (var i = 0; i < batch.Length; i++)
         {
@@ -127,31 +136,62 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
             }
         }
 
+        await WriteAnswers(context, batch, answers, budget);
+    }
+
+    // What is gathered leaves in one piece, with its length; more than that in several, so that what a caller does not
+    // take is not built.
+    private async Task WriteAnswers(
+        HttpContext context, ParsedRequest[] batch, Task<BatchAnswer>?[] answers, AnswerBudget budget)
+    {
+        AnswerStream? stream = null;
         using var buffer = JsonBuffer.Rent();
         buffer.Json.WriteStartObject();
         buffer.Json.WriteStartArray("results"u8);
-        for (var i = 0; i < batch.Length; i++)
+        try
         {
-            if (answers[i] is { } answer)
+            for (var i = 0; i < batch.Length; i++)
             {
-                await WriteAnswer(buffer, batch[i].Request!, answer, context.RequestAborted);
-            }
-            else
-            {
-                EnvelopeWriter.Write(buffer.Json, batch[i].Refusal!, options.RetryAfter);
-            }
-        }
+                BatchAnswer answer = default;
+                if (answers[i] is { } task)
+                {
+                    answers[i] = null; // what has left is not kept
+                    answer = await WriteAnswer(buffer, batch[i].Request!, task, context.RequestAborted);
+                }
+                else
+                {
+                    EnvelopeWriter.Write(buffer.Json, batch[i].Refusal!, options.RetryAfter);
+                }
 
-        buffer.Json.WriteEndArray();
-        buffer.Json.WriteEndObject();
-        await Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written);
+                if (buffer.Length >= AnswerStream.PieceBytes)
+                {
+                    stream ??= new AnswerStream(
+                        context, StatusCodes.Status200OK, Respond.Json, options.AnswerGrace,
+                        options.AnswerBytesPerSecondMin);
+                    await stream.Send(buffer.Written);
+                    buffer.Clear();
+                }
+
+                budget.Give(answer);
+            }
+
+            buffer.Json.WriteEndArray();
+            buffer.Json.WriteEndObject();
+            await (stream?.Send(buffer.Written).AsTask()
+                ?? Respond.Send(context, StatusCodes.Status200OK, Respond.Json, buffer.Written));
+        }
+        finally
+        {
+            stream?.Dispose();
+        }
     }
 
     // What it throws at once stays in its task: the others of the batch have entered, or will; each is answered on its own.
     private async Task<BatchAnswer> Enter(TransactionRequest request, AnswerBudget budget, CancellationToken cancellation) =>
         budget.Take(await door.Submit(request, cancellation));
 
-    private async Task WriteAnswer(JsonBuffer buffer, TransactionRequest request, Task<BatchAnswer> task, CancellationToken gone)
+    private async Task<BatchAnswer> WriteAnswer(
+        JsonBuffer buffer, TransactionRequest request, Task<BatchAnswer> task, CancellationToken gone)
     {
         BatchAnswer answer;
         try
@@ -166,7 +206,7 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         {
             LogFailure(log, failure, request.Id);
             EnvelopeWriter.WriteUnknown(buffer.Json, request);
-            return;
+            return default;
         }
 
         if (answer.Omission is { } omission)
@@ -177,6 +217,8 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         {
             EnvelopeWriter.Write(buffer.Json, answer.Envelope, options.RetryAfter);
         }
+
+        return answer;
     }
 
     private async Task Refuse(HttpContext context, RequestRefusal refusal)
