@@ -58,6 +58,10 @@ public sealed record WorkerStatus(
     /// <summary>Memory of the process that is resident, in bytes; null as above.</summary>
     public long? ResidentBytes { get; init; }
 
+    /// <summary>What the worker may use of memory; null: an older worker does not say.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public HeldMemoryView? Memory { get; init; }
+
     /// <summary>Memory of the Redis that holds log and states, as of some seconds ago; null: unknown, or there is
     /// none.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
@@ -77,6 +81,15 @@ public sealed record LatencyByMode(LatencyView? Pact, LatencyView? Act);
 /// <summary>Percentiles of <paramref name="Count"/> latencies, in milliseconds.</summary>
 public sealed record LatencyView(
     long Count = 0, double P50Ms = 0, double P90Ms = 0, double P99Ms = 0, double P999Ms = 0, double MaxMs = 0);
+
+/// <summary>What a worker may use of memory, in bytes.</summary>
+/// <param name="HeapBytes">Of objects, and of room between them, at the end of the last garbage collection.</param>
+/// <param name="LimitBytes">What that may grow to.</param>
+/// <param name="HeldBytes">What requests and answers hold.</param>
+/// <param name="HeldMaxBytes">What they may.</param>
+/// <param name="Refusing">New work is refused, since the heap is near its limit.</param>
+public sealed record HeldMemoryView(
+    long HeapBytes, long LimitBytes, long HeldBytes, long HeldMaxBytes, bool Refusing);
 
 /// <summary>Memory of a Redis, in bytes.</summary>
 /// <param name="UsedBytes">In use.</param>

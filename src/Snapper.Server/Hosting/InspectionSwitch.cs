@@ -34,7 +34,12 @@ internal sealed class InspectionSwitch(WorkerSettings settings) : IWorkerInspect
 
     public IWorkerWatch? Watch => _worker?.Watch;
 
-    public WorkerStatus Status() => _worker?.Status() ?? new WorkerStatus(
+    /// <summary>What of memory is used and may be; null: the process does not look.</summary>
+    public Func<HeldMemoryView>? Memory { get; set; }
+
+    public WorkerStatus Status() => Known() with { Memory = Memory?.Invoke() };
+
+    private WorkerStatus Known() => _worker?.Status() ?? new WorkerStatus(
         settings.Name, Environment.ProcessId, settings.SidecarPid == 0 ? null : settings.SidecarPid,
         settings.RedisPid == 0 ? null : settings.RedisPid, 0,
         settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd", settings.LogKind == LogKind.Redis ? "redis" : "file", "none",

@@ -50,6 +50,17 @@ internal static partial class ServerLog
     public static partial void NotWarmedUp(ILogger logger, string worker, Exception problem);
 
     [LoggerMessage(
+        EventId = 2015, Level = LogLevel.Error,
+        Message = "OUT OF MEMORY HEADROOM: the heap holds {Bytes} of {Limit} bytes. New work is refused until it holds "
+            + "less; what is under way goes on")]
+    public static partial void NoHeadroom(ILogger logger, long bytes, long limit);
+
+    [LoggerMessage(
+        EventId = 2016, Level = LogLevel.Warning,
+        Message = "The heap holds {Bytes} of {Limit} bytes: new work is let in again")]
+    public static partial void HeadroomAgain(ILogger logger, long bytes, long limit);
+
+    [LoggerMessage(
         EventId = 2001, Level = LogLevel.Critical,
         Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]
     public static partial void LogDamaged(ILogger logger, string place, string detail);

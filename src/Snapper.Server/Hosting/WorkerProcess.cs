@@ -40,6 +40,7 @@ internal static class WorkerProcess
         await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
         var options = Configured(() => WorkerConfiguration.Worker(app.Configuration, settings));
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
+        app.Services.GetRequiredService<MemoryHeadroom>().Start();
         await Listening(() => app.StartAsync(cancellation));
         EmbeddedSidecar? started = null;
         await Listening(async () => started = await StartEmbedded(settings, app, cancellation));

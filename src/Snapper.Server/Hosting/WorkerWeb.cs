@@ -41,6 +41,8 @@ internal static class WorkerWeb
         builder.Services.AddSingleton(places);
         var bytes = new ByteBudget(WorkerConfiguration.HeldBytes(worker, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes));
         builder.Services.AddSingleton(bytes);
+        builder.Services.AddSingleton(services => new MemoryHeadroom(
+            bytes, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker")));
         builder.Services.AddSingleton(services => new AuditLog(
             settings.AuditFile, security.Tokens, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Audit"), TimeProvider.System));
         builder.WebHost.ConfigureKestrel(server =>
@@ -61,6 +63,7 @@ internal static class WorkerWeb
             Places = places,
             Bytes = new ByteShares(bytes, security.Share, 2 * new ApiOptions().BatchBodyBytesMax),
         };
+        inspection.Memory = app.Services.GetRequiredService<MemoryHeadroom>().View;
         var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
         places.Use(app, settings.AppPort, options.RetryAfter);

@@ -38,6 +38,7 @@ internal sealed class FakeInspection : IWorkerInspection
         OpenBatches = 0,
         RepeatsByReason = new Dictionary<string, long> { ["conflict"] = 4 },
         Redis = new RedisMemoryView(900, 1000, 8000),
+        Memory = new HeldMemoryView(600, 1000, 20, 250, false),
         CpuMs = 1_500,
         Cluster = Cluster,
         ResidentBytes = 1 << 20,
