@@ -39,6 +39,17 @@ public sealed class TransactionInDoubtException(string transactionId, string det
     public string Detail { get; } = detail;
 }
 
+/// <summary>
+/// The transaction committed, and its effects are durable. Its result was in the first answer, which did not arrive,
+/// and was too large to be kept for a repetition (16 KiB by default). Read what you need by another transaction.
+/// </summary>
+public sealed class ResultDroppedException(string transactionId)
+    : Exception($"Transaction '{transactionId}' committed, but its result was too large to be kept for a repetition.")
+{
+    /// <summary>The request's id.</summary>
+    public string TransactionId { get; } = transactionId;
+}
+
 /// <summary>The request was refused; it was not executed.</summary>
 public sealed class TransactionRejectedException(string transactionId, RejectionDetails rejection)
     : Exception(string.Create(CultureInfo.InvariantCulture, $"Transaction '{transactionId}' was refused ({rejection.Status}): {rejection.Detail}"))

@@ -13,9 +13,10 @@ namespace Snapper.Contracts;
 /// ran.</param>
 /// <param name="Result">Of a committed one; else null.</param>
 /// <param name="Abort">Why it was aborted; else null.</param>
+/// <param name="ResultDropped">It committed, and its result was too large to be kept.</param>
 public sealed record EnvelopeView(
     string? Id = null, string Outcome = "", string Mode = "", long Transaction = 0, long Batch = 0, int Attempts = 0,
-    string? Worker = null, JsonElement? Result = null, EnvelopeAbort? Abort = null);
+    string? Worker = null, JsonElement? Result = null, EnvelopeAbort? Abort = null, bool ResultDropped = false);
 
 /// <summary>Why a transaction was aborted. <paramref name="Retryable"/>: the same request may succeed later
 /// unchanged.</summary>

@@ -164,5 +164,19 @@ public sealed class TypedCallTests : IAsyncLifetime
         await Assert.ThrowsAsync<JsonException>(() => _snapper.Actor<IAccount>("alice").Act(a => a.DepositChecking(new(1))));
     }
 
+    [Fact]
+    public async Task A_result_that_was_not_kept_for_a_repetition_says_so_and_is_no_default()
+    {
+        _worker.Execute = t => FakeWorker.Envelope(t, """ "outcome":"committed","resultDropped":true """);
+
+        var options = new CallOptions { Id = "order-4711" };
+        var dropped = await Assert.ThrowsAsync<ResultDroppedException>(
+            () => _snapper.Actor<IAccount>("alice").Act(a => a.DepositChecking(new(1)), options));
+        Assert.Equal("order-4711", dropped.TransactionId);
+
+        Func<IAccount, Task> call = a => a.DepositChecking(new(1));
+        await _snapper.Actor<IAccount>("alice").Act(call); // it committed, and its result is not wanted
+    }
+
     private JsonElement OnlyRequest() => Assert.Single(Assert.Single(_worker.Requests));
 }

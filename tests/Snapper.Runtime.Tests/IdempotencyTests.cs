@@ -10,6 +10,8 @@ namespace Snapper.Runtime.Tests;
 /// <summary>I1 to I4: a request with an id has its effects once, and one answer.</summary>
 public sealed class IdempotencyTests
 {
+    private const int Limit = 16_384;
+
     public enum Between
     {
         Nothing,
@@ -49,21 +51,7 @@ public sealed class IdempotencyTests
         Rig.Saw(written, 1);
         Rig.Saw(read, 1);
         Rig.Aborted(aborted, AbortReason.Application);
-        if (between is Between.Checkpoint or Between.CheckpointAndRestart)
-        {
-            await rig.Host.Worker.Checkpoints.CheckpointNow();
-        }
-
-        if (between is Between.Restart or Between.CheckpointAndRestart)
-        {
-            await rig.Restart();
-        }
-
-        if (between == Between.Kill)
-        {
-            await rig.Open();
-        }
-
+        await Pass(rig, between);
         Rig.Seen(await rig.Act("a", Step.Add(10))); // the read-only answer is the first one, not today's
         Same(written, await Rig.Within(rig.Submit("a", writes, access, id: "writes"), "the writer again"));
         Same(read, await Rig.Within(rig.Submit("a", reads, access, id: "reads"), "the reader again"));
@@ -74,6 +62,47 @@ public sealed class IdempotencyTests
         Rig.Rejected(await rig.Submit("b", writes, pact ? ["b", "a"] : null, id: "writes"), RejectionKind.IdConflict);
         Assert.Equal(11, await rig.Value("a"));
         Assert.Equal(1, await rig.Value("b"));
+    }
+
+    [Theory]
+    [MemberData(nameof(All))]
+    public async Task A_large_result_is_for_its_first_answer_and_a_small_one_is_kept(Between between, bool pact)
+    {
+        await using var rig = await Rig.Start();
+        var first = await Big(Limit + 1, "large");
+        var small = await Big(Limit, "small");
+        Assert.Equal((Limit + 1, false), (first.Result.Length, first.IsResultDropped));
+        Assert.Equal((Limit, false), (small.Result.Length, small.IsResultDropped));
+
+        await Pass(rig, between);
+
+        foreach (var later in new[] { await Big(Limit + 1, "large"), (await rig.Host.Door.Find("large", default))! })
+        {
+            Assert.Equal((Outcome.Committed, first.Transaction), (later.Outcome, later.Transaction));
+            Assert.Equal((0, true), (later.Result.Length, later.IsResultDropped));
+        }
+
+        Same(small, await Big(Limit, "small"));
+        Assert.Equal(1, (await rig.Host.Inspection.Actor(new("Odd", "large"), default))!.Version);
+
+        // Two characters of the JSON are the quotes.
+        Task<TransactionEnvelope> Big(int bytes, string id) =>
+            Rig.Within(rig.Submit("Odd", id, "Big", bytes - 2, pact ? [(id, 1)] : null, key: id), id);
+    }
+
+    [Fact]
+    public async Task A_large_result_of_a_generated_id_in_doubt_is_not_kept()
+    {
+        await using var rig = await Rig.Start();
+        rig.Log.Hold();
+        var told = await Rig.Within(rig.Submit("Odd", "a", "Big", Limit, null, timeoutMs: 300), "the first");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+        rig.Log.Release();
+        await Rig.Until(
+            () => rig.Host.Door.Find(told.Id, default).Result is { Outcome: Outcome.Committed }, "it has committed");
+
+        var found = (await rig.Host.Door.Find(told.Id, default))!;
+        Assert.Equal((0, true), (found.Result.Length, found.IsResultDropped));
     }
 
     [Fact]
@@ -185,6 +214,24 @@ public sealed class IdempotencyTests
             Task.WhenAll(Enumerable.Range(0, 50).Select(_ => Task.Run(() => rig.Submit("a", [Step.Add(), Step.Get()], ["a"], id: "x")))), "all answers");
         Assert.All(answers, answer => Rig.Saw(answer, 1));
         Assert.Equal(1, await rig.Value("a"));
+    }
+
+    private static async Task Pass(Rig rig, Between between)
+    {
+        if (between is Between.Checkpoint or Between.CheckpointAndRestart)
+        {
+            await rig.Host.Worker.Checkpoints.CheckpointNow();
+        }
+
+        if (between is Between.Restart or Between.CheckpointAndRestart)
+        {
+            await rig.Restart();
+        }
+
+        if (between == Between.Kill)
+        {
+            await rig.Open();
+        }
     }
 
     private static void Same(TransactionEnvelope first, TransactionEnvelope again)

@@ -68,6 +68,11 @@ public sealed class TransactionReply
     /// <summary>Committed: the result as UTF-8 JSON. Else empty.</summary>
     public ReadOnlyMemory<byte> Result { get; init; }
 
+    /// <summary>
+    /// Committed, and sent or asked for again: its result was too large to be kept for that.
+    /// </summary>
+    public bool IsResultDropped { get; init; }
+
     /// <summary>Set when aborted.</summary>
     public AbortDetails? Abort { get; init; }
 
@@ -84,10 +89,16 @@ public sealed class TransactionReply
     /// <exception cref="TransactionAbortedException">It was aborted.</exception>
     /// <exception cref="TransactionInDoubtException">The outcome is not known.</exception>
     /// <exception cref="TransactionRejectedException">It was refused.</exception>
+    /// <exception cref="ResultDroppedException">It was committed, and its result was too large to be kept.</exception>
     /// <exception cref="JsonException">It was committed, but the result is not a <typeparamref name="TResult"/>.</exception>
     public TResult ResultAs<TResult>(JsonSerializerOptions? json = null)
     {
         EnsureCommitted();
+        if (IsResultDropped)
+        {
+            throw new ResultDroppedException(Id);
+        }
+
         return JsonSerializer.Deserialize<TResult>(Result.IsEmpty ? "null"u8 : Result.Span, json ?? JsonSerializerOptions.Web)!;
     }
 

@@ -45,6 +45,13 @@ internal static class JsonWalk
         return 0;
     }
 
+    /// <returns>The value is true; anything else is false.</returns>
+    public static bool ReadTrue(this ref Utf8JsonReader reader)
+    {
+        reader.SkipValue();
+        return reader.TokenType == JsonTokenType.True;
+    }
+
     public static byte[] CopyValue(this ref Utf8JsonReader reader, ReadOnlySpan<byte> utf8)
     {
         reader.Read();

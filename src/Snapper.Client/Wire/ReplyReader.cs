@@ -91,6 +91,7 @@ internal static class ReplyReader
         byte[]? result = null, touched = null;
         AbortDetails? abort = null;
         RejectionDetails? rejection = null;
+        var isResultDropped = false;
         while (reader.ReadProperty())
         {
             if (reader.ValueTextEquals("id"u8))
@@ -125,6 +126,10 @@ internal static class ReplyReader
             else if (reader.ValueTextEquals("result"u8))
             {
                 result = reader.CopyValue(utf8);
+            }
+            else if (reader.ValueTextEquals("resultDropped"u8))
+            {
+                isResultDropped = reader.ReadTrue();
             }
             else if (reader.ValueTextEquals("touched"u8))
             {
@@ -162,6 +167,7 @@ internal static class ReplyReader
             Worker = worker,
             Attempts = (int)Math.Clamp(attempts, 0, int.MaxValue),
             Result = result,
+            IsResultDropped = isResultDropped,
             Touched = touched,
             Abort = abort,
             Rejection = rejection,

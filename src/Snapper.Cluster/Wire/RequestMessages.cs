@@ -85,6 +85,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         writer.Number(envelope.Attempts);
         writer.OptionalText(envelope.Worker);
         writer.Bytes(envelope.Result.Span);
+        writer.Flag(envelope.IsResultDropped);
         writer.Flag(envelope.Abort is not null);
         if (envelope.Abort is { } abort)
         {
@@ -126,6 +127,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
             Attempts = reader.Int(),
             Worker = reader.OptionalText(),
             Result = reader.Bytes(),
+            IsResultDropped = reader.Flag(),
             Abort = reader.Flag() ? ReadAbort(ref reader) : null,
             Rejection = reader.Flag() ? ReadRejection(ref reader) : null,
             Touched = reader.Flag() ? Accesses.Read(ref reader) : null,

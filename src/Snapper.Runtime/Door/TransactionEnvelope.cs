@@ -93,6 +93,9 @@ public sealed record TransactionEnvelope
     /// <summary>Committed: the result as UTF-8 JSON (<c>null</c> for a method without result).</summary>
     public ReadOnlyMemory<byte> Result { get; init; }
 
+    /// <summary>Committed, and asked for by its id: the result was larger than what is kept with an outcome.</summary>
+    public bool IsResultDropped { get; init; }
+
     /// <summary>Aborted: why.</summary>
     public AbortDetails? Abort { get; init; }
 

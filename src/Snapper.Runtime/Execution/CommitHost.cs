@@ -18,6 +18,7 @@ public sealed class CommitHost
     private static readonly TimeSpan s_slowAfter = TimeSpan.FromMilliseconds(3);
 
     private readonly Worker _worker;
+    private readonly int _keptMax;
     private readonly CommitMachine _machine;
     private readonly Queue<Written> _written = new();
     private readonly BatchTraces _traces;
@@ -33,6 +34,7 @@ public sealed class CommitHost
     public CommitHost(Worker worker, int ringSize, BatchTraces traces)
     {
         _worker = worker;
+        _keptMax = worker.Options.MaxKeptResultBytes;
         var limit = new RecordLimit(worker.Options.MaxTransactionBytes, WeightOf, RecordWeight.Of);
         _machine = new CommitMachine(ringSize, limit) { Trace = worker.Trace };
         _hold = new ActAdmission(worker);
@@ -92,7 +94,7 @@ public sealed class CommitHost
 
     private long WeightOf(Component component)
     {
-        var bytes = CommitRecords.WeightOf(component);
+        var bytes = CommitRecords.WeightOf(component, _keptMax);
         var most = _worker.Options.MaxTransactionBytes;
         if (bytes > most && component.Batch is { IsGlobal: true, Tickets.Length: 1 })
         {
@@ -247,9 +249,9 @@ public sealed class CommitHost
 
         LogRecord? record = item switch
         {
-            CommitSet set => CommitRecords.Of(set, _worker.UnixMs()),
-            ActOutcome act => CommitRecords.Of(act, _worker.UnixMs()),
-            PreparedPart part => CommitRecords.Prepare(part.Batch, _worker.UnixMs()),
+            CommitSet set => CommitRecords.Of(set, _keptMax, _worker.UnixMs()),
+            ActOutcome act => CommitRecords.Of(act, _keptMax, _worker.UnixMs()),
+            PreparedPart part => CommitRecords.Prepare(part.Batch, _keptMax, _worker.UnixMs()),
             DecidedPart part => CommitRecords.Of(part),
             PreparedAct part => CommitRecords.Of(part),
             DecidedAct part => CommitRecords.Of(part),

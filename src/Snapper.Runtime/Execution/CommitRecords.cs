@@ -1,3 +1,4 @@
+using System.Text;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
@@ -9,8 +10,8 @@ namespace Snapper.Runtime.Execution;
 /// <summary>What of a batch or an ACT goes into the log, and what it weighs there. Times are Unix milliseconds.</summary>
 public static class CommitRecords
 {
-    /// <summary>What <see cref="Of(CommitSet, long)"/> will make of it.</summary>
-    public static long WeightOf(Component component)
+    /// <summary>What <see cref="Of(CommitSet, int, long)"/> will make of it.</summary>
+    public static long WeightOf(Component component, int keptMax)
     {
         var batch = component.Batch;
         var bytes = 0L;
@@ -32,7 +33,7 @@ public static class CommitRecords
             }
 
             bytes += isCommitted
-                ? RecordWeight.OfOutcome(request.Id, null, request.Result!.Length)
+                ? RecordWeight.OfOutcome(request.Id, null, KeptOf(request.Result!, keptMax).Length)
                 : RecordWeight.OfOutcome(request.Id, request.Abort!.Actor, 3 * request.Abort.Message.Length);
         }
 
@@ -40,7 +41,7 @@ public static class CommitRecords
     }
 
     /// <summary>The record of components that are final (D3); null: nothing of them has to be kept.</summary>
-    public static LocalBatchCommitted? Of(CommitSet set, long now)
+    public static LocalBatchCommitted? Of(CommitSet set, int keptMax, long now)
     {
         var batch = set.Batch;
         var isWhole = set.Components.Count == batch.Components.Count;
@@ -49,7 +50,7 @@ public static class CommitRecords
         foreach (var component in set.Components)
         {
             AddChanges(changes, component, withVersions: true);
-            AddOutcomes(outcomes, component, now);
+            AddOutcomes(outcomes, component, keptMax, now);
         }
 
         return changes.Count == 0 && outcomes.Count == 0
@@ -58,12 +59,12 @@ public static class CommitRecords
     }
 
     /// <summary>The conditional record of a worker's part of a global batch (L3): outcomes of the roots that are here, changes without versions (L7).</summary>
-    public static Prepared Prepare(Batch batch, long now)
+    public static Prepared Prepare(Batch batch, int keptMax, long now)
     {
         var changes = new List<ActorChange>(batch.SlotCount);
         var outcomes = new List<OutcomeRecord>(batch.Tickets.Length);
         AddChanges(changes, batch.Components[0], withVersions: false);
-        AddOutcomes(outcomes, batch.Components[0], now);
+        AddOutcomes(outcomes, batch.Components[0], keptMax, now);
         return new Prepared { Global = batch.Part!.Bid, Batch = batch.Bid, LastTransaction = batch.LastTid, Changes = changes, Outcomes = outcomes };
     }
 
@@ -82,9 +83,9 @@ public static class CommitRecords
     }
 
     /// <summary>The record of an ACT; null: nothing of it has to be kept. One of several workers is kept as their decision (R).</summary>
-    public static ActCommitted? Of(ActOutcome act, long now)
+    public static ActCommitted? Of(ActOutcome act, int keptMax, long now)
     {
-        var outcome = OutcomeOf(Request.Of(act), act.Committed, now);
+        var outcome = OutcomeOf(Request.Of(act), act.Committed, keptMax, now);
         if (act.Changes.Count == 0 && outcome is null && !IsDecision(act))
         {
             return null;
@@ -147,13 +148,13 @@ public static class CommitRecords
         return changes;
     }
 
-    private static void AddOutcomes(List<OutcomeRecord> outcomes, Component component, long now)
+    private static void AddOutcomes(List<OutcomeRecord> outcomes, Component component, int keptMax, long now)
     {
         var batch = component.Batch;
         for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
             var isCommitted = batch.StateOf(i) == MemberState.Committed;
-            if (OutcomeOf(Request.Of(batch.Tickets[i]), isCommitted, now) is { } outcome)
+            if (OutcomeOf(Request.Of(batch.Tickets[i]), isCommitted, keptMax, now) is { } outcome)
             {
                 outcomes.Add(outcome);
             }
@@ -170,7 +171,10 @@ public static class CommitRecords
     private static bool HasOutcome(Request request, bool committed) =>
         committed ? request.HasCallerKey || request.Attempt!.Wrote || request.Attempt.IsDistributed : request.HasCallerKey && AbortReasons.IsKept(request.Abort!.Reason);
 
-    private static OutcomeRecord? OutcomeOf(Request request, bool committed, long now)
+    /// <summary>I3: a small request must not make a large outcome, which stays for the whole window.</summary>
+    private static byte[] KeptOf(byte[] result, int keptMax) => result.Length <= keptMax ? result : [];
+
+    private static OutcomeRecord? OutcomeOf(Request request, bool committed, int keptMax, long now)
     {
         if (!HasOutcome(request, committed))
         {
@@ -178,6 +182,7 @@ public static class CommitRecords
         }
 
         var attempt = request.Attempt!;
+        var kept = committed ? KeptOf(request.Result!, keptMax) : Encoding.UTF8.GetBytes(request.Abort!.Message);
         return new OutcomeRecord
         {
             RequestId = request.Id,
@@ -189,7 +194,8 @@ public static class CommitRecords
             Attempts = request.Attempts,
             AtUnixMs = now,
             Abort = committed ? AbortReason.None : request.Abort!.Reason,
-            Payload = committed ? request.Result! : System.Text.Encoding.UTF8.GetBytes(request.Abort!.Message),
+            Payload = kept,
+            IsResultDropped = committed && kept.Length < request.Result!.Length,
             AbortActor = committed ? null : request.Abort!.Actor,
         };
     }

@@ -259,6 +259,7 @@ public sealed partial class Worker : ILogObserver
             Batch = record.Batch.Value,
             Attempts = record.Attempts,
             Result = committed ? record.Payload : default,
+            IsResultDropped = record.IsResultDropped,
             Abort = committed ? null : new AbortDetails(
                 record.Abort, System.Text.Encoding.UTF8.GetString(record.Payload.Span), AbortReasons.IsRetryable(record.Abort), record.AbortActor),
         };

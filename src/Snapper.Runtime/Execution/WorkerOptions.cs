@@ -52,6 +52,12 @@ public sealed class WorkerOptions
     public int MaxResultBytes { get; init; } = 1 << 20;
 
     /// <summary>
+    /// Largest result that is kept with the outcome of a request's id, in bytes; of a larger one it is kept that there
+    /// was one. Its first caller has it all the same. Default: 16 KiB.
+    /// </summary>
+    public int MaxKeptResultBytes { get; init; } = 16 << 10;
+
+    /// <summary>
     /// Most bytes that one transaction may leave: the changed states as JSON, the result, the names; also what the record of a
     /// batch may have, whose last transactions run again in a later one when it is more. From the largest state and result
     /// together to 128 MiB. Default: 64 MiB.
@@ -120,6 +126,7 @@ public sealed class WorkerOptions
         Check(MaxCallDepth, 1, 1_000, nameof(MaxCallDepth));
         Check(MaxStateBytes, 64, 64 << 20, nameof(MaxStateBytes));
         Check(MaxResultBytes, 64, 64 << 20, nameof(MaxResultBytes));
+        Check(MaxKeptResultBytes, 0, 64 << 20, nameof(MaxKeptResultBytes));
         Check(MaxTransactionBytes, MaxStateBytes + (long)MaxResultBytes, 128L << 20, nameof(MaxTransactionBytes));
         Check(MaxInFlight, 1, 1_000_000, nameof(MaxInFlight));
         Check(MaxHeldBytes, MaxHeldBytes == 0 ? 0 : 32 << 20, 1L << 40, nameof(MaxHeldBytes));

@@ -127,6 +127,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
         if (!request.TryAnswer(envelope))
         {
+            envelope = WhatIsKept(envelope);
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
@@ -136,6 +137,11 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
         Interlocked.Decrement(ref _inFlight);
     }
+
+    private TransactionEnvelope WhatIsKept(TransactionEnvelope envelope) =>
+        envelope.Result.Length <= _worker.Options.MaxKeptResultBytes
+            ? envelope
+            : envelope with { Result = default, IsResultDropped = true };
 
     /// <summary>
     /// Nothing of this sending has effects. Of the id that says nothing: who owns its root now, or this worker's log,

@@ -68,6 +68,8 @@ internal static class WorkerConfiguration
             MaxCallDepth = section.GetValue(nameof(WorkerOptions.MaxCallDepth), standard.MaxCallDepth),
             MaxStateBytes = section.GetValue(nameof(WorkerOptions.MaxStateBytes), standard.MaxStateBytes),
             MaxResultBytes = section.GetValue(nameof(WorkerOptions.MaxResultBytes), standard.MaxResultBytes),
+            MaxKeptResultBytes = section.GetValue(
+                nameof(WorkerOptions.MaxKeptResultBytes), standard.MaxKeptResultBytes),
             MaxTransactionBytes = section.GetValue(nameof(WorkerOptions.MaxTransactionBytes), standard.MaxTransactionBytes),
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
             MaxHeldBytes = section.GetValue(nameof(WorkerOptions.MaxHeldBytes), standard.MaxHeldBytes),

@@ -48,6 +48,23 @@ public sealed class LargeMessagesTests
         Assert.Empty(cluster.Unexpected);
     }
 
+    [Fact]
+    public async Task A_result_that_was_not_kept_is_told_by_a_worker_that_passes_the_request_on()
+    {
+        await using var cluster = await Start();
+        var there = cluster.IdAt(2, "Heap");
+        foreach (var isAgain in new[] { false, true })
+        {
+            var answer = await Rig.Within(
+                TestCluster.SubmitTo(cluster[1], "Heap", there, "Text", 100_000, null, "x"), "the answer");
+            Assert.Equal(
+                (Outcome.Committed, isAgain, isAgain), (answer.Outcome, answer.IsResultDropped, answer.Result.IsEmpty));
+        }
+
+        var found = await cluster[1].Door.Find("x", default);
+        Assert.Equal((Outcome.Committed, true), (found!.Outcome, found.IsResultDropped));
+    }
+
     private static Task<TestCluster> Start()
     {
         var options = new WorkerOptions { Executors = 2, MaxResultBytes = 8 << 20 };

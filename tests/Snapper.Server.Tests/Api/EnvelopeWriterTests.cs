@@ -41,6 +41,19 @@ public sealed class EnvelopeWriterTests
         });
 
     [Fact]
+    public void Committed_and_its_result_was_not_kept() => AssertEnvelope(
+        """{"id":"r","outcome":"committed","mode":"act","transaction":5,"batch":0,"attempts":1,"resultDropped":true}""",
+        new TransactionEnvelope
+        {
+            Id = "r",
+            Outcome = Outcome.Committed,
+            Mode = TransactionMode.Act,
+            Transaction = 5,
+            Attempts = 1,
+            IsResultDropped = true,
+        });
+
+    [Fact]
     public void Committed_with_what_was_touched_in_the_shape_of_a_declaration() => AssertEnvelope(
         """{"id":"r","outcome":"committed","mode":"act","transaction":1,"batch":0,"attempts":1,"result":1,"touched":{"Account":{"alice":2,"bob":1},"Audit":{"x":3}}}""",
         new TransactionEnvelope

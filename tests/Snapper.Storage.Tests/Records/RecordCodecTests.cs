@@ -221,6 +221,7 @@ public sealed class RecordCodecTests
             AtUnixMs = Number(),
             Abort = (AbortReason)_random.Next(Enum.GetValues<AbortReason>().Length),
             Payload = Bytes(),
+            IsResultDropped = _random.Next(4) == 0,
             AbortActor = _random.Next(2) == 0 ? null : Actor(),
         };
 
@@ -279,6 +280,6 @@ public sealed class RecordCodecTests
         private static string Of(IReadOnlyList<StateField> fields) => string.Join(',', fields.Select(f => $"{f.Name}={(f.Value is { } value ? Convert.ToHexString(value.Span) : "deleted")}"));
 
         private static string Of(OutcomeRecord o) =>
-            $"{o.RequestId}|{o.IsCallerKey}|{o.RequestHash}|{o.IsAct}|{o.Transaction}|{o.Batch}|{o.Attempts}|{o.AtUnixMs}|{o.Abort}|{Convert.ToHexString(o.Payload.Span)}|{o.AbortActor?.Type}|{o.AbortActor?.Id}";
+            $"{o.RequestId}|{o.IsCallerKey}|{o.RequestHash}|{o.IsAct}|{o.Transaction}|{o.Batch}|{o.Attempts}|{o.AtUnixMs}|{o.Abort}|{Convert.ToHexString(o.Payload.Span)}|{o.IsResultDropped}|{o.AbortActor?.Type}|{o.AbortActor?.Id}";
     }
 }

@@ -35,6 +35,7 @@ internal sealed class RandomRecords(Random random)
         AtUnixMs = Number(),
         Abort = (AbortReason)random.Next(Enum.GetValues<AbortReason>().Length),
         Payload = Bytes(),
+        IsResultDropped = random.Percent(20),
         AbortActor = random.Percent(50) ? null : Actor(),
     };
 

@@ -19,7 +19,7 @@ internal static class RecordText
     };
 
     public static string Of(OutcomeRecord o) =>
-        $"{o.RequestId}|{o.IsCallerKey}|{o.RequestHash}|{o.IsAct}|{o.Transaction}|{o.Batch}|{o.Attempts}|{o.AtUnixMs}|{o.Abort}|{Convert.ToHexString(o.Payload.Span)}|{o.AbortActor?.Type}|{o.AbortActor?.Id}";
+        $"{o.RequestId}|{o.IsCallerKey}|{o.RequestHash}|{o.IsAct}|{o.Transaction}|{o.Batch}|{o.Attempts}|{o.AtUnixMs}|{o.Abort}|{Convert.ToHexString(o.Payload.Span)}|{o.IsResultDropped}|{o.AbortActor?.Type}|{o.AbortActor?.Id}";
 
     public static string Of(IReadOnlyList<StateField> fields) =>
         string.Join(',', fields.OrderBy(f => f.Name, StringComparer.Ordinal).Select(f => $"{f.Name}={(f.Value is { } value ? Convert.ToHexString(value.Span) : "deleted")}"));

@@ -109,7 +109,11 @@ public static class EnvelopeWriter
             json.WriteString("worker"u8, worker);
         }
 
-        if (withResult && envelope.Outcome == Outcome.Committed)
+        if (envelope.IsResultDropped)
+        {
+            json.WriteBoolean("resultDropped"u8, true);
+        }
+        else if (withResult && envelope.Outcome == Outcome.Committed)
         {
             json.WritePropertyName("result"u8);
             // The worker's own serializer made it; checking it again would cost as much as writing the rest.

@@ -42,6 +42,9 @@ public sealed class OutcomeRecord
     /// <summary>Committed: the result as UTF-8 JSON. Aborted: the message as UTF-8 text.</summary>
     public required ReadOnlyMemory<byte> Payload { get; init; }
 
+    /// <summary>It committed with a result that was too large to be kept: <see cref="Payload"/> is empty.</summary>
+    public bool IsResultDropped { get; init; }
+
     /// <summary>Aborted: where; else null.</summary>
     public ActorKey? AbortActor { get; init; }
 
@@ -58,6 +61,7 @@ public sealed class OutcomeRecord
         AtUnixMs = AtUnixMs,
         Abort = Abort,
         Payload = Payload.ToArray(),
+        IsResultDropped = IsResultDropped,
         AbortActor = AbortActor,
     };
 }

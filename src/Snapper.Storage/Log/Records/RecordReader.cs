@@ -82,7 +82,7 @@ internal ref struct RecordReader(ReadOnlyMemory<byte> body, NamePool names)
     {
         var requestId = Text();
         var flags = Byte();
-        if (flags > 7)
+        if (flags > 15)
         {
             throw new MalformedRecordException($"outcome flags {flags}");
         }
@@ -115,6 +115,7 @@ internal ref struct RecordReader(ReadOnlyMemory<byte> body, NamePool names)
             AtUnixMs = at,
             Abort = (AbortReason)abort,
             Payload = Bytes(Length()),
+            IsResultDropped = (flags & 8) != 0,
             AbortActor = (flags & 4) != 0 ? Actor() : null,
         };
     }
