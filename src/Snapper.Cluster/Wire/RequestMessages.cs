@@ -34,6 +34,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         writer.OptionalText(Request.Id);
         writer.Number(Request.Timeout.Ticks);
         writer.OptionalText(Request.Caller);
+        writer.OptionalText(Request.CountedFor);
         writer.OptionalText(Request.TraceParent);
         writer.OptionalText(Request.TraceState);
     }
@@ -55,6 +56,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
             Id = reader.OptionalText(),
             Timeout = reader.Time(),
             Caller = reader.OptionalText(),
+            CountedFor = reader.OptionalText(),
             TraceParent = reader.OptionalText(),
             TraceState = reader.OptionalText(),
         });

@@ -43,6 +43,9 @@ public enum RejectionKind : byte
     /// <summary>429: too much work queued.</summary>
     Overloaded,
 
+    /// <summary>503: what it would leave has no room now. Not executed, and no other worker would do it.</summary>
+    Full,
+
     /// <summary>503: starting, stopping, or the log cannot be reached. Not executed.</summary>
     Unavailable,
 

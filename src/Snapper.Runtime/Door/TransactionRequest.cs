@@ -58,6 +58,9 @@ public sealed record TransactionRequest
     /// <summary>Who asks, as the door established it.</summary>
     public string? Caller { get; init; }
 
+    /// <summary>To whom the id is counted: a sender who is known apart from others; null: to all together.</summary>
+    public string? CountedFor { get; init; }
+
     /// <summary>W3C trace context.</summary>
     public string? TraceParent { get; init; }
 

@@ -9,6 +9,9 @@ public interface IRequestManager : ITransactionService
     /// <summary>Requests under way.</summary>
     int InFlight { get; }
 
+    /// <summary>Ids of requests whose outcomes are known.</summary>
+    long KeptIds { get; }
+
     List<Request> UnderWay();
 
     /// <summary>A PACT was dropped before it was numbered.</summary>

@@ -71,6 +71,9 @@ public sealed class Request : Transaction, IWatchedRequest
 
     public bool HasCallerKey => Asked.Id is not null;
 
+    /// <summary>Where its id is counted when it is kept; null: with those of no known caller.</summary>
+    public IdAccount? IdAccount { get; set; }
+
     /// <summary>What this worker had gained before the id was looked for: what came later may have brought its outcome (I2).</summary>
     public long Gains { get; set; }
 

@@ -94,10 +94,10 @@ public sealed partial class Worker : ILogObserver
 
     private long TicksOf(TimeSpan span) => (long)(span.TotalSeconds * Time.TimestampFrequency);
 
-    /// <summary>Forgets ids whose window ended a minute ago, and then, when no memory needs them, their copies.</summary>
+    /// <summary>Forgets the minutes of ids whose windows have all ended, and then, when no memory needs them, their copies.</summary>
     public Task ForgetOldIds()
     {
-        RequestManager.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow + TimeSpan.FromMinutes(1)));
+        RequestManager.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow));
         return Checkpoints.DropOutcomes();
     }
 

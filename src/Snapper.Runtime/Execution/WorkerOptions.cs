@@ -79,6 +79,16 @@ public sealed class WorkerOptions
     /// <summary>How long a caller's idempotency key is remembered, 1 min..24 h. Default: 10 min.</summary>
     public TimeSpan IdempotencyWindow { get; init; } = TimeSpan.FromMinutes(10);
 
+    /// <summary>
+    /// Most ids of requests that are kept, of all callers; new ones beyond are answered 503. 1..500,000,000. Default:
+    /// as many as fit into a quarter of the memory that the process may use, at 64 bytes each; 100,000 at least.
+    /// </summary>
+    public long MaxRequestIds { get; init; } =
+        Math.Clamp(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4 / 64, 100_000, 500_000_000);
+
+    /// <summary>Part of them that one caller who is known apart may have, above 0 to 1. Default: a half.</summary>
+    public double RequestIdShare { get; init; } = 0.5;
+
     /// <summary>Longest pause before an ACT that met a conflict is tried again; jittered. Default: 4 ms at first, doubling to 64 ms.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(4);
 
@@ -133,6 +143,8 @@ public sealed class WorkerOptions
         Check(IdempotencyWindow.TotalMinutes, 1, 1440, nameof(IdempotencyWindow) + " (min)");
         Check(LoadsAhead, 0, 10_000, nameof(LoadsAhead));
         Check(MaxActorBytes, 0, long.MaxValue, nameof(MaxActorBytes));
+        Check(MaxRequestIds, 1, 500_000_000, nameof(MaxRequestIds));
+        Check(RequestIdShare, double.Epsilon, 1, nameof(RequestIdShare));
         Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");
         if (Name.Length is 0 or > 64)
         {

@@ -84,6 +84,8 @@ public sealed class WorkerInspection : IWorkerInspection
     {
         ActorBytes = SumOverExecutors(static executor => executor.BytesOfResidents),
         ActorsLeftForRoom = SumOverExecutors(static executor => executor.Evictions),
+        RequestIds = _worker.RequestManager.KeptIds,
+        RequestIdsMost = _worker.Options.MaxRequestIds,
     };
 
     // 0 stands for no process.

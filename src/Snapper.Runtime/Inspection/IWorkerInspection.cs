@@ -68,6 +68,12 @@ public sealed record WorkerTotals(
 
     /// <summary>Actors that left memory to make room for others, since the start.</summary>
     public long ActorsLeftForRoom { get; init; }
+
+    /// <summary>Ids of requests that are kept.</summary>
+    public long RequestIds { get; init; }
+
+    /// <summary>How many are kept at most.</summary>
+    public long RequestIdsMost { get; init; }
 }
 
 /// <summary>How many lasted at most so long: <paramref name="UpTo"/> has an entry for each of <paramref name="Bounds"/> (seconds), and one for all. <paramref name="Sum"/> in seconds.</summary>

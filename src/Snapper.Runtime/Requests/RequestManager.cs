@@ -20,11 +20,14 @@ public sealed class RequestManager : IRequestManager, IDisposable
     private const string OutcomeOfGenerated =
         "This id was generated, and it is not known any more for which request: ask by id what became of it.";
 
+    // The oldest ids go once a minute.
+    private static readonly TimeSpan s_fullRetry = TimeSpan.FromSeconds(10);
+
     private const string Unreachable = "The log cannot be reached.";
 
     private readonly Worker _worker;
     private readonly Admission _admission;
-    private readonly IdempotencyIndex _ids = new();
+    private readonly IdempotencyIndex _ids;
 
     // Their answers wait for the log to say whose it is.
     private readonly ConcurrentDictionary<Request, bool> _checking = new();
@@ -38,6 +41,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
     {
         _worker = worker;
         _admission = new Admission(worker);
+        _ids = new IdempotencyIndex(worker.Options, worker.Time.TimestampFrequency);
         _wheel = new DeadlineWheel(
             worker.Time, worker.Options.TurnTick, OnExpired, worker.Tick, worker.SchedulingPolicy);
         _idPrefix = idPrefix;
@@ -50,6 +54,8 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
     /// <summary>Requests that have a deadline.</summary>
     public int Deadlines => _wheel.Count;
+
+    public long KeptIds => _ids.Kept;
 
     /// <summary>The ids of callers.</summary>
     public IdempotencyIndex Ids => _ids;
@@ -112,9 +118,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
         if (request.HasCallerKey)
         {
             KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence, _worker.Time.GetTimestamp())
+                ? new KeptOutcome(request.RequestHash, request.Sequence)
                 : null;
-            _ids.End(request.Key, kept);
+            _ids.End(request.Key, kept, _worker.Time.GetTimestamp(), request.IdAccount);
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
@@ -131,7 +137,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(request.Hash(), 0, _worker.Time.GetTimestamp(), envelope));
+                _ids.End(request.Key, new KeptOutcome(request.Hash(), 0, envelope), _worker.Time.GetTimestamp());
             }
         }
 
@@ -173,7 +179,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
     {
         if (request.HasCallerKey)
         {
-            _ids.End(request.Key, null);
+            _ids.End(request.Key, null, 0);
         }
     }
 
@@ -188,7 +194,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         _wheel.Remove(request);
         if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
-            _ids.End(request.Key, null); // it was answered in doubt; who owns the root knows it by its id
+            _ids.End(request.Key, null, 0); // it was answered in doubt; who owns the root knows it by its id
         }
 
         Interlocked.Decrement(ref _inFlight);
@@ -204,7 +210,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
         if (!answered && !request.HasCallerKey)
         {
-            _ids.End(request.Key, null); // the answer was quicker
+            _ids.End(request.Key, null, 0); // the answer was quicker
         }
     }
 
@@ -251,7 +257,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
     /// <summary>After a start: an outcome that the log holds.</summary>
     public void Recovered(string id, UInt128 requestHash, long sequence) =>
-        _ids.End(RequestHash.OfId(id), new KeptOutcome(requestHash, sequence, _worker.Time.GetTimestamp()));
+        _ids.End(RequestHash.OfId(id), new KeptOutcome(requestHash, sequence), _worker.Time.GetTimestamp());
 
     private void OnExpired(Request request)
     {
@@ -340,6 +346,17 @@ public sealed class RequestManager : IRequestManager, IDisposable
             }
         }
 
+        var full = _ids.Refusal(request.Asked.CountedFor, _worker.Time.GetTimestamp(), out var account);
+        if (full is not null && !_ids.TryFind(key, out _, out _))
+        {
+            // Of what was asked for before, the answer needs no more room.
+            var refusal = new Rejection(RejectionKind.Full, full, s_fullRetry);
+            return _worker.MayBeReplaced || _worker.MayHaveRunElsewhere(request.Asked.Actor)
+                ? InDoubt(request.Asked, full, refusal)
+                : await RefuseUnknown(request.Asked, refusal).ConfigureAwait(false);
+        }
+
+        request.IdAccount = account;
         return _ids.TryBegin(key, request, out var running, out var done)
             ? await Begin(request, cancellation).ConfigureAwait(false)
             : await Join(request, running, done, cancellation).ConfigureAwait(false);
@@ -449,6 +466,12 @@ public sealed class RequestManager : IRequestManager, IDisposable
             }
         }
 
+        return await RefuseUnknown(asked, refusal).ConfigureAwait(false);
+    }
+
+    /// <summary>Nothing is known of the id here: the owner of its root alone knows what became of it.</summary>
+    private async Task<TransactionEnvelope> RefuseUnknown(TransactionRequest asked, Rejection refusal)
+    {
         Interlocked.Increment(ref _looking);
         var isOwner = _worker.Peers.IsAlone || await _worker.IsStillOwner().ConfigureAwait(false);
         Interlocked.Decrement(ref _looking);

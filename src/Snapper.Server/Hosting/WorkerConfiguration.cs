@@ -56,6 +56,7 @@ internal static class WorkerConfiguration
     {
         var section = configuration.GetSection("Snapper:Worker");
         var standard = new WorkerOptions();
+        var security = SecuritySettings.Read(configuration);
         var options = new WorkerOptions
         {
             Name = settings.Name,
@@ -73,9 +74,11 @@ internal static class WorkerConfiguration
             MaxTransactionBytes = section.GetValue(nameof(WorkerOptions.MaxTransactionBytes), standard.MaxTransactionBytes),
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
             MaxHeldBytes = section.GetValue(nameof(WorkerOptions.MaxHeldBytes), standard.MaxHeldBytes),
+            MaxRequestIds = section.GetValue(nameof(WorkerOptions.MaxRequestIds), standard.MaxRequestIds),
+            RequestIdShare = security.Share,
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
-            TenantsApart = SecuritySettings.Read(configuration).TenantsApart,
+            TenantsApart = security.TenantsApart,
             MaxActorBytes = section.GetValue(nameof(WorkerOptions.MaxActorBytes), standard.MaxActorBytes),
             LoadsAhead = section.GetValue(nameof(WorkerOptions.LoadsAhead), standard.LoadsAhead),
             IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),

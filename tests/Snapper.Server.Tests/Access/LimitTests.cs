@@ -40,6 +40,29 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public async Task The_ids_of_requests_are_counted_for_the_token_that_sends_them()
+    {
+        await using var worker = await SecuredWorker.Start();
+        await worker.Read(Role.Caller, "POST", "/v1/transactions", Deposit);
+        await worker.Read(
+            Role.Sidecar, "PUT", "/actors/Account/alice/method/StartTransaction", """{"method":"Balance"}""",
+            ("Authorization", "Bearer " + worker.TokenOf(Role.Caller)));
+        Assert.Equal(2, worker.Door.Requests.Count);
+        Assert.All(worker.Door.Requests, request =>
+        {
+            Assert.StartsWith("token:", request.CountedFor, StringComparison.Ordinal);
+            Assert.Equal(request.Caller, request.CountedFor);
+        });
+    }
+
+    [Theory]
+    [InlineData("10.0.0.1", "10.0.0.1")]
+    [InlineData("127.0.0.1", null)]
+    [InlineData(RequestCaller.ThroughSidecar, null)]
+    public void Without_a_token_an_address_of_another_machine_is_known_apart(string from, string? apart) =>
+        Assert.Equal(apart, new RequestCaller(Principal.Everybody, null, from).Apart);
+
+    [Fact]
     public async Task Those_who_guess_tokens_are_slowed_down_and_audited_and_others_are_not_touched()
     {
         await using var worker = await SecuredWorker.Start();

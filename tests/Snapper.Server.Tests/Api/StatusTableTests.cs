@@ -68,6 +68,7 @@ public sealed class StatusTableTests
     [InlineData(RejectionKind.Overloaded, 429, 2_500, "3")]
     [InlineData(RejectionKind.Overloaded, 429, null, "1")]
     [InlineData(RejectionKind.Unavailable, 503, 10, "1")]
+    [InlineData(RejectionKind.Full, 503, 10_000, "10")]
     [InlineData(RejectionKind.Unavailable, 503, null, "1")]
     public async Task What_passes_with_time_says_when_to_come_back(RejectionKind kind, int status, int? retryAfterMs, string header)
     {

@@ -30,6 +30,12 @@ internal sealed record RequestCaller(Principal Principal, string? App, string Fr
         : Principal.Role is Role.Nobody or Role.Everybody ? OfAddress(From)
         : Principal.Name;
 
+    /// <summary>
+    /// Who it is among those that are told apart; null: who comes from this machine, or through the sidecar without a
+    /// name, may be anyone.
+    /// </summary>
+    public string? Apart => Name ?? (IsOfAnotherMachine ? Key : null);
+
     /// <summary>Its address is known, and not this machine's.</summary>
     public bool IsOfAnotherMachine => Principal.Role is Role.Nobody or Role.Everybody && From != ThroughSidecar
         && IPAddress.TryParse(From, out var address) && !IPAddress.IsLoopback(address);

@@ -66,6 +66,8 @@ public readonly record struct Problem(int Status, string Type, string Title, str
             RejectionKind.Overloaded => Overloaded(detail, rejection.RetryAfter ?? retryAfter),
             RejectionKind.Unauthorized => Unauthorized(detail),
             RejectionKind.Forbidden => Forbidden(detail),
+            RejectionKind.Full => new Problem(
+                503, "urn:snapper:full", "Full", detail, rejection.RetryAfter ?? retryAfter),
             RejectionKind.Unavailable => new Problem(503, "urn:snapper:unavailable", "Unavailable", detail, rejection.RetryAfter ?? retryAfter),
             _ => throw new UnreachableException($"No status for {rejection.Kind}."),
         };

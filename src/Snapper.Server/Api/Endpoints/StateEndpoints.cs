@@ -73,7 +73,8 @@ internal sealed class StateEndpoints(ITransactionService door, ApiOptions option
     private async Task Run(HttpContext context, Change change, string method, ReadOnlyMemory<byte> input)
     {
         EnvelopeAnswer.NameWorker(context, control());
-        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, context.Request.Headers.TraceParent, context.Request.Headers.TraceState);
+        var (caller, headers) = (context.Features.Get<RequestCaller>(), context.Request.Headers);
+        var origin = RequestOrigin.Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
         var request = new TransactionRequest
         {
             Actor = change.Actor,
@@ -83,6 +84,7 @@ internal sealed class StateEndpoints(ITransactionService door, ApiOptions option
             Access = [new DeclaredAccess(change.Actor, 1)],
             Id = change.Id,
             Caller = origin.Caller,
+            CountedFor = origin.CountedFor,
             TraceParent = origin.TraceParent,
             TraceState = origin.TraceState,
         };

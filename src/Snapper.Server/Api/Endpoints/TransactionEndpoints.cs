@@ -96,7 +96,8 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         }
 
         var headers = context.Request.Headers;
-        var origin = RequestOrigin.Of(context.Features.Get<RequestCaller>()?.Name, headers.TraceParent, headers.TraceState);
+        var caller = context.Features.Get<RequestCaller>();
+        var origin = RequestOrigin.Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
         return TransactionRequestReader.Read(body.Bytes, origin, options);
     }
 

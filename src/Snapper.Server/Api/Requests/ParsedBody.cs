@@ -34,13 +34,18 @@ public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? 
 /// <param name="Caller">Who calls, where it is certain: <c>token:ann</c>, <c>app:shop</c>; null: unknown.</param>
 /// <param name="TraceParent">W3C trace context, valid; null: none.</param>
 /// <param name="TraceState">What goes along with it; null: nothing.</param>
-public readonly record struct RequestOrigin(string? Caller, string? TraceParent, string? TraceState = null)
+/// <param name="CountedFor">To whom ids of requests are counted; null: to all together.</param>
+public readonly record struct RequestOrigin(
+    string? Caller, string? TraceParent, string? TraceState = null, string? CountedFor = null)
 {
     /// <summary>Takes the caller, and the headers as they came. A trace context that is not valid is ignored, as W3C asks for.</summary>
-    public static RequestOrigin Of(string? caller, string? traceParent, string? traceState = null)
+    public static RequestOrigin Of(
+        string? caller, string? traceParent, string? traceState = null, string? countedFor = null)
     {
         var valid = TraceContext.IsValid(traceParent);
-        return new(string.IsNullOrEmpty(caller) ? null : caller, valid ? traceParent : null, valid && TraceContext.IsState(traceState) ? traceState : null);
+        return new(
+            string.IsNullOrEmpty(caller) ? null : caller, valid ? traceParent : null,
+            valid && TraceContext.IsState(traceState) ? traceState : null, countedFor);
     }
 }
 

@@ -177,6 +177,7 @@ internal ref struct RequestParser
             Id = id,
             Timeout = timeout,
             Caller = _origin.Caller,
+            CountedFor = _origin.CountedFor,
             TraceParent = _origin.TraceParent,
             TraceState = _origin.TraceState,
         };
