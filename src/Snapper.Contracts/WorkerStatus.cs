@@ -67,6 +67,10 @@ public sealed record WorkerStatus(
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
     public RedisMemoryView? Redis { get; init; }
 
+    /// <summary>Why no transaction is begun that may write: that Redis is nearly full; null: there is room.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public string? StoreFull { get; init; }
+
     /// <summary>From arrival to answer of what committed within the last minute.</summary>
     public LatencyByMode? Latency { get; init; }
 

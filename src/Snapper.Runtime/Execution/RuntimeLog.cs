@@ -14,6 +14,19 @@ public static partial class RuntimeLog
     [LoggerMessage(EventId = 1001, Level = LogLevel.Error, Message = "Log unavailable: {Detail}")]
     public static partial void LogUnavailable(ILogger logger, string detail);
 
+    [LoggerMessage(
+        EventId = 1040, Level = LogLevel.Error,
+        Message = "The store uses {Used} of {Max} bytes: no transaction is begun that may write")]
+    public static partial void StoreFull(ILogger logger, long used, long max);
+
+    [LoggerMessage(
+        EventId = 1041, Level = LogLevel.Information, Message = "The store has room again: {Used} of {Max} bytes")]
+    public static partial void StoreHasRoom(ILogger logger, long used, long max);
+
+    [LoggerMessage(
+        EventId = 1042, Level = LogLevel.Debug, Message = "The store does not tell how much memory it uses: {Detail}")]
+    public static partial void StoreMemoryUnknown(ILogger logger, string detail);
+
     [LoggerMessage(EventId = 1002, Level = LogLevel.Information, Message = "Log available again")]
     public static partial void LogAvailable(ILogger logger);
 

@@ -5,6 +5,7 @@ using Snapper.Runtime.Door;
 using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Execution;
 
@@ -23,6 +24,7 @@ public sealed partial class Worker : ILogObserver
     private volatile string? _unavailable = Starting;
     private volatile string? _writeOutage;
     private volatile string? _probeOutage;
+    private volatile string? _storeFull;
     private readonly Lock _loadFailures = new();
     private long? _loadFailureToldAt;
     private int _loadFailuresUntold;
@@ -31,6 +33,9 @@ public sealed partial class Worker : ILogObserver
 
     /// <summary>Why requests are refused; null: they are not.</summary>
     public string? Unavailability => _unavailable ?? LogOutage;
+
+    /// <summary>Why nothing new is let in that may write: the store has hardly room; null: it has.</summary>
+    public string? StoreFull => _storeFull;
 
     /// <summary>Why the log cannot be used now, as the writer or the probe found last; null: it can.</summary>
     public string? LogOutage => _writeOutage ?? _probeOutage;
@@ -94,7 +99,7 @@ public sealed partial class Worker : ILogObserver
 
     private long TicksOf(TimeSpan span) => (long)(span.TotalSeconds * Time.TimestampFrequency);
 
-    /// <summary>Forgets the minutes of ids whose windows have all ended, and then, when no memory needs them, their copies.</summary>
+    /// <summary>Forgets ids whose windows have ended, and then, when no memory needs them, their copies.</summary>
     public Task ForgetOldIds()
     {
         RequestManager.Forget(Time.GetTimestamp() - TicksOf(Options.IdempotencyWindow));
@@ -170,6 +175,34 @@ public sealed partial class Worker : ILogObserver
     }
 
     void ILogObserver.Lost(AppendStatus status, string detail) => NoteLost(status, detail, takesNoMore: true);
+
+    /// <summary>
+    /// What is under way, checkpoints, trims and moves go on in a store that is nearly full, and must fit: they are what
+    /// makes room in it.
+    /// </summary>
+    public void NoteStoreMemory(StoreMemory memory)
+    {
+        if (memory.MaxBytes == 0 || memory.UsedBytes < Options.StoreFullAt * memory.MaxBytes)
+        {
+            if (_storeFull is not null)
+            {
+                RuntimeLog.StoreHasRoom(Logger, memory.UsedBytes, memory.MaxBytes);
+                _storeFull = null;
+            }
+
+            return;
+        }
+
+        if (_storeFull is null)
+        {
+            RuntimeLog.StoreFull(Logger, memory.UsedBytes, memory.MaxBytes);
+        }
+
+        _storeFull = string.Create(
+            System.Globalization.CultureInfo.InvariantCulture,
+            $"Redis uses {100.0 * memory.UsedBytes / memory.MaxBytes:0} % of its maxmemory; from {
+                100 * Options.StoreFullAt:0} % on no transaction is begun that may write.");
+    }
 
     /// <summary>The probe got no good answer.</summary>
     public void NoteUnreachable(string detail)

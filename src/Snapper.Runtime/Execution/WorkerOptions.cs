@@ -89,6 +89,12 @@ public sealed class WorkerOptions
     /// <summary>Part of them that one caller who is known apart may have, above 0 to 1. Default: a half.</summary>
     public double RequestIdShare { get; init; } = 0.5;
 
+    /// <summary>
+    /// Part of the store's memory from which on nothing new is let in that may write, where the store has a limit;
+    /// 0.5..1. Default: 0.85.
+    /// </summary>
+    public double StoreFullAt { get; init; } = 0.85;
+
     /// <summary>Longest pause before an ACT that met a conflict is tried again; jittered. Default: 4 ms at first, doubling to 64 ms.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(4);
 
@@ -145,6 +151,7 @@ public sealed class WorkerOptions
         Check(MaxActorBytes, 0, long.MaxValue, nameof(MaxActorBytes));
         Check(MaxRequestIds, 1, 500_000_000, nameof(MaxRequestIds));
         Check(RequestIdShare, double.Epsilon, 1, nameof(RequestIdShare));
+        Check(StoreFullAt, 0.5, 1, nameof(StoreFullAt));
         Check(IdleActorTimeout.TotalSeconds, 1, 2_592_000, nameof(IdleActorTimeout) + " (s)");
         if (Name.Length is 0 or > 64)
         {

@@ -8,6 +8,7 @@ using Snapper.Storage.Log;
 using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
 using Snapper.Storage.Recovery;
+using Snapper.Storage.States;
 
 namespace Snapper.Runtime.Hosting;
 
@@ -21,14 +22,17 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly ITransactionLog _log;
     private readonly ITimer _maintenance;
     private ITimer? _watch;
+    private readonly Func<CancellationToken, Task<StoreMemory>>? _readStoreMemory;
     private LogProbe? _probe;
+    private MemoryProbe? _memoryProbe;
     private int _stopped;
     private int _watching;
 
     private WorkerHost(
         Worker worker, RequestManager requests, ITransactionLog log, LogOpening opening, RecoverySummary recovered,
-        WorkerInspection inspection)
+        WorkerInspection inspection, Func<CancellationToken, Task<StoreMemory>>? readStoreMemory)
     {
+        _readStoreMemory = readStoreMemory;
         _worker = worker;
         RequestManager = requests;
         _log = log;
@@ -88,6 +92,8 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             await _probe.DisposeAsync().ConfigureAwait(false);
         }
+
+        await (_memoryProbe?.DisposeAsync() ?? default).ConfigureAwait(false);
 
         _worker.StopLoading();
         await (Peering?.Stop() ?? default).ConfigureAwait(false);
@@ -163,6 +169,7 @@ public sealed class WorkerHost : IAsyncDisposable
         await _maintenance.DisposeAsync().ConfigureAwait(false);
         await (Peering?.Abandon() ?? default).ConfigureAwait(false);
         await (_probe?.DisposeAsync() ?? default).ConfigureAwait(false);
+        await (_memoryProbe?.DisposeAsync() ?? default).ConfigureAwait(false);
         await _worker.Checkpoints.DisposeAsync().ConfigureAwait(false);
     }
 
@@ -234,7 +241,10 @@ public sealed class WorkerHost : IAsyncDisposable
         checkpoints.Start();
         RuntimeLog.Opened(setup.Logger, setup.Options.Name, opening.Epoch, recovered.Records, recovered.Bytes, recovered.Elapsed.TotalMilliseconds);
         var inspection = new WorkerInspection(worker, setup, opening);
-        return new WorkerHost(worker, requests, setup.Log, opening, recovered, inspection) { Peering = peering };
+        return new WorkerHost(worker, requests, setup.Log, opening, recovered, inspection, setup.ReadStoreMemory)
+        {
+            Peering = peering,
+        };
     }
 
     /// <summary>Becomes a member, and waits until the directory says what is its own, or until it has failed.</summary>
@@ -244,6 +254,7 @@ public sealed class WorkerHost : IAsyncDisposable
     internal void Open()
     {
         _probe = new LogProbe(_worker, _log, Opening);
+        _memoryProbe = _readStoreMemory is null ? null : new MemoryProbe(_worker, _readStoreMemory);
         _worker.Open();
     }
 

@@ -71,6 +71,7 @@ public sealed class WorkerInspection : IWorkerInspection
             OpenBatches = _worker.Commits.UnfinishedBatches,
             RepeatsByReason = repeats,
             Redis = facts.Redis,
+            StoreFull = _worker.StoreFull,
             CpuMs = Math.Round(Environment.CpuUsage.TotalTime.TotalMilliseconds),
             ResidentBytes = Environment.WorkingSet,
             Latency = new LatencyByMode(_worker.PactLatency.View(), _worker.ActLatency.View()),
@@ -99,6 +100,7 @@ public sealed class WorkerInspection : IWorkerInspection
             new HealthCheck("worker", _worker.Failure is null, _worker.Failure?.Message ?? "running"),
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
             new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
+            new HealthCheck("memory", _worker.StoreFull is null, _worker.StoreFull ?? "room"),
             new HealthCheck("checkpoints", _worker.Checkpoints.IsHealthy, _worker.Checkpoints.LastError ?? "checkpointing"),
         ];
     }

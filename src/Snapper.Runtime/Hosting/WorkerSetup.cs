@@ -60,6 +60,9 @@ public sealed class WorkerSetup
     /// <summary>Called once when the worker has stopped for a broken invariant or a lost log: the process should end and start anew.</summary>
     public Action<Exception> Failed { get; init; } = static _ => { };
 
+    /// <summary>Asks what log and states are kept in how full it is; null: it has no limit.</summary>
+    public Func<CancellationToken, Task<StoreMemory>>? ReadStoreMemory { get; init; }
+
     /// <summary>Makes it one of several workers; null: it is alone.</summary>
     public IPeeringSetup? Cluster { get; init; }
 

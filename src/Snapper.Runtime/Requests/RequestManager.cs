@@ -67,6 +67,11 @@ public sealed class RequestManager : IRequestManager, IDisposable
             return Refused(asked, refusal, cancellation);
         }
 
+        if (asked.Id is null && StoreFullFor(admitted.Method) is { } full)
+        {
+            return Task.FromResult(Rejected(asked, new Rejection(RejectionKind.Full, full, s_fullRetry)));
+        }
+
         var now = _worker.Time.GetTimestamp();
         var request = new Request(
             asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
@@ -346,7 +351,8 @@ public sealed class RequestManager : IRequestManager, IDisposable
             }
         }
 
-        var full = _ids.Refusal(request.Asked.CountedFor, _worker.Time.GetTimestamp(), out var account);
+        var full = _ids.Refusal(request.Asked.CountedFor, _worker.Time.GetTimestamp(), out var account)
+            ?? StoreFullFor(request.Method);
         if (full is not null && !_ids.TryFind(key, out _, out _))
         {
             // Of what was asked for before, the answer needs no more room.
@@ -361,6 +367,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
             ? await Begin(request, cancellation).ConfigureAwait(false)
             : await Join(request, running, done, cancellation).ConfigureAwait(false);
     }
+
+    /// <summary>Why a new transaction with this root has no room in the store; null: it has, or leaves nothing there.</summary>
+    private string? StoreFullFor(RootMethod method) => method.Method.ReadOnly ? null : _worker.StoreFull;
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)
     {

@@ -117,6 +117,10 @@ internal sealed class Storage : IAsyncDisposable
     /// <summary>Memory of the Redis, as of the last look; null: the log is a file, or Redis does not tell.</summary>
     public RedisMemoryView? Memory => _facts is { UsedMemoryBytes: > 0 } facts ? new RedisMemoryView(facts.UsedMemoryBytes, Math.Max(0, facts.MaxMemoryBytes), Math.Max(0, facts.SystemMemoryBytes)) : null;
 
+    /// <summary>Asks that Redis how full it is; null: the log is a file.</summary>
+    public Func<CancellationToken, Task<StoreMemory>>? ReadMemory =>
+        _redis is { } redis ? cancellation => RedisMemory.Read(redis, cancellation) : null;
+
     /// <summary>The worker is one of several: said before the log is opened.</summary>
     /// <exception cref="InvalidOperationException">The log is a file.</exception>
     public void JoinsOthers() => Shared().IsOneOfSeveral = true;

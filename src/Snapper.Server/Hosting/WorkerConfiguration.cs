@@ -76,6 +76,7 @@ internal static class WorkerConfiguration
             MaxHeldBytes = section.GetValue(nameof(WorkerOptions.MaxHeldBytes), standard.MaxHeldBytes),
             MaxRequestIds = section.GetValue(nameof(WorkerOptions.MaxRequestIds), standard.MaxRequestIds),
             RequestIdShare = security.Share,
+            StoreFullAt = section.GetValue(nameof(WorkerOptions.StoreFullAt), standard.StoreFullAt),
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
             TenantsApart = security.TenantsApart,

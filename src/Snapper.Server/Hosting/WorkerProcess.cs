@@ -238,6 +238,7 @@ internal static class WorkerProcess
                         Store = storage.Store,
                         Services = app.Services,
                         Bytes = app.Services.GetRequiredService<ByteBudget>(),
+                        ReadStoreMemory = storage.ReadMemory,
                         Cluster = setup,
                         Observer = telemetry,
                         Logger = logger,

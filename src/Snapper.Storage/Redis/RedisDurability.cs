@@ -124,7 +124,7 @@ public sealed record RedisDurability
         }
     }
 
-    private static void Parse(string? info, Dictionary<string, string> into)
+    internal static void Parse(string? info, Dictionary<string, string> into)
     {
         foreach (var line in (info ?? "").Split('\n', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
         {
@@ -136,6 +136,6 @@ public sealed record RedisDurability
         }
     }
 
-    private static long Number(Dictionary<string, string> info, string name) =>
+    internal static long Number(Dictionary<string, string> info, string name) =>
         long.TryParse(info.GetValueOrDefault(name), NumberStyles.None, CultureInfo.InvariantCulture, out var number) ? number : 0;
 }

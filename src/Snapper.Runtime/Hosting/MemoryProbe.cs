@@ -1,0 +1,90 @@
+using Snapper.Runtime.Execution;
+using Snapper.Storage.States;
+
+namespace Snapper.Runtime.Hosting;
+
+/// <summary>
+/// Asks the store once a second how much of its memory it uses, and up to ten times a second when it fills quickly. Of a
+/// store that does not answer the last answer stands: that it is away, the log tells.
+/// </summary>
+public sealed class MemoryProbe : IAsyncDisposable
+{
+    private static readonly TimeSpan s_longest = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_shortest = TimeSpan.FromMilliseconds(100);
+
+    private readonly Worker _worker;
+    private readonly Func<CancellationToken, Task<StoreMemory>> _read;
+    private readonly CancellationTokenSource _stop = new();
+    private readonly ITimer _timer;
+    private Task _asking = Task.CompletedTask;
+    private long _usedBefore;
+    private long _readAt;
+
+    /// <summary>Begins to ask.</summary>
+    public MemoryProbe(Worker worker, Func<CancellationToken, Task<StoreMemory>> read)
+    {
+        _worker = worker;
+        _read = read;
+        _timer = worker.Time.CreateTimer(
+            static probe => ((MemoryProbe)probe!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan); // only now: the first answer sets the timer again
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _timer.DisposeAsync().ConfigureAwait(false);
+        await _asking.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        _stop.Dispose();
+    }
+
+    private void OnDue()
+    {
+        if (!_stop.IsCancellationRequested)
+        {
+            _asking = Ask();
+        }
+    }
+
+    private async Task Ask()
+    {
+        var pause = s_longest;
+        try
+        {
+            var memory = await _read(_stop.Token).ConfigureAwait(false);
+            _worker.NoteStoreMemory(memory);
+            pause = Pause(memory);
+        }
+        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        {
+            return;
+        }
+        catch (Exception exception)
+        {
+            RuntimeLog.StoreMemoryUnknown(_worker.Logger, exception.Message);
+        }
+
+        if (!_stop.IsCancellationRequested)
+        {
+            _timer.Change(pause, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    /// <summary>Half of the time after which it is full if it goes on as since the last look.</summary>
+    private TimeSpan Pause(StoreMemory memory)
+    {
+        var now = _worker.Time.GetTimestamp();
+        var grown = memory.UsedBytes - _usedBefore;
+        var seconds = _worker.Time.GetElapsedTime(_readAt, now).TotalSeconds;
+        (_usedBefore, _readAt) = (memory.UsedBytes, now);
+        var room = (_worker.Options.StoreFullAt * memory.MaxBytes) - memory.UsedBytes;
+        if (memory.MaxBytes == 0 || grown <= 0 || room >= 2 * s_longest.TotalSeconds * grown / seconds)
+        {
+            return s_longest;
+        }
+
+        var pause = TimeSpan.FromSeconds(Math.Max(0, room) / grown * seconds / 2);
+        return pause < s_shortest ? s_shortest : pause;
+    }
+}
