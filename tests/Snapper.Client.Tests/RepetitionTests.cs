@@ -111,7 +111,7 @@ public sealed class RepetitionTests : IAsyncLifetime
     [Fact]
     public async Task A_retryable_abort_surfaces_when_the_time_is_over()
     {
-        await using var snapper = _worker.Client(timeout: TimeSpan.FromMilliseconds(300));
+        await using var snapper = _worker.Client(timeout: TimeSpan.FromSeconds(3));
         _worker.Otherwise = e => e.Each(t => FakeWorker.Aborted(t, "conflict", "an older one holds it", retryable: true));
 
         var aborted = await Assert.ThrowsAsync<TransactionAbortedException>(() => Deposit(snapper));
