@@ -31,7 +31,10 @@ internal sealed class WaitingPacts
         var lane = LaneOf(ticket.Caller);
         if (lane.Tickets.Count == 0)
         {
-            _waiting.Add(lane);
+            // Behind all that wait now: its turn comes last.
+            var at = Math.Min(_turn, _waiting.Count);
+            _waiting.Insert(at, lane);
+            _turn = at + 1;
         }
 
         lane.Tickets.Enqueue(ticket);

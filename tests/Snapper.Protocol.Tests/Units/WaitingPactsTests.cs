@@ -45,7 +45,7 @@ public sealed class WaitingPactsTests
         Assert.Equal(["flood0", "flood1", "a1", "a2", "?"], Take(8, int.MaxValue));
         Assert.Equal(Enumerable.Range(2, 8).Select(i => "flood" + i), Take(8, int.MaxValue));
         Add("b", "b");
-        Assert.Equal(["b", "flood10", "flood11"], Take(8, int.MaxValue)); // its turn: flood had the one before
+        Assert.Equal(["flood10", "flood11", "b"], Take(8, int.MaxValue));
         Assert.Equal(88, _waiting.Count);
     }
 
@@ -58,7 +58,7 @@ public sealed class WaitingPactsTests
         Assert.Equal(["large"], Take(100, 4));
         Assert.Equal(["l2"], Take(100, 4));
         Add("a", "a");
-        Assert.Equal(["a", "l3"], Take(100, 4));
+        Assert.Equal(["l3", "a"], Take(100, 4));
         Add("l4", "flood", actors: 3);
         Add("l5", "flood", actors: 3);
         Add("b", "b", actors: 3);
@@ -66,6 +66,37 @@ public sealed class WaitingPactsTests
         Assert.Equal(["b"], Take(100, 4)); // its turn has come, though it did not fit in
         Assert.Equal(["l5"], Take(100, 4));
         Assert.Null(_waiting.Take(1, 1));
+    }
+
+    /// <summary>
+    /// One whose turn is over is behind all that wait then, and not behind those who come later.
+    /// </summary>
+    [Fact]
+    public void A_caller_that_waits_has_its_turn_though_others_come_again_and_again()
+    {
+        for (var i = 0; i < 3; i++)
+        {
+            Add("x" + i, "x", actors: 256);
+        }
+
+        for (var i = 0; i < 6; i++)
+        {
+            Add("c" + i, "c" + i, actors: 256);
+        }
+
+        var taken = new List<string>();
+        for (var batch = 0; batch < 100; batch++)
+        {
+            // Six callers that ask again once they were served, one transaction at a time.
+            var members = Take(512, 1024).ToArray();
+            taken.AddRange(members);
+            foreach (var again in members.Where(name => name[0] == 'c'))
+            {
+                Add(again, again, actors: 256);
+            }
+        }
+
+        Assert.Equal(["x0", "x1", "x2"], taken.Where(name => name[0] == 'x'));
     }
 
     [Fact]
