@@ -237,6 +237,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
             Coordinators = _options.Coordinators,
             OpenBatches = _options.OpenBatches,
             MaxInFlight = _options.MaxInFlight,
+            MaxRequestIds = _options.MaxRequestIds,
             MaxResultBytes = _options.MaxResultBytes,
             MaxStateBytes = _options.MaxStateBytes,
             MaxTransactionBytes = _options.MaxTransactionBytes,

@@ -129,6 +129,7 @@ internal sealed class SimulatedTimes(ClusterScenario scenario)
             MarkMethodsThatFail = load.MarkFailing != 0,
             IdempotencyWindow = TimeSpan.FromMilliseconds(scenario.WindowMs),
             IdleActorTimeout = TimeSpan.FromSeconds(1),
+            MaxKeptResultBytes = 1 << 20, // as of one worker
             MaxActorBytes = load.Room > 0 ? load.Room : long.MaxValue,
             LoadsAhead = load.Room > 0 ? load.Room % 3 : 64,
             DrainTimeout = TimeSpan.FromMilliseconds(load.Seed % 3 == 0 ? 30 : 2000),

@@ -121,6 +121,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
                 TurnTick = TimeSpan.FromMilliseconds(Math.Max(5, scenario.TurnBoundMs / 8)),
                 MarkMethodsThatFail = scenario.MarkFailing != 0,
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
+                MaxKeptResultBytes = 1 << 20, // what the clients saw is judged by what they are told later
                 MaxActorBytes = scenario.Room > 0 ? scenario.Room : long.MaxValue,
                 LoadsAhead = scenario.Room > 0 ? scenario.Room % 3 : 64,
                 DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
