@@ -1,11 +1,19 @@
 using System.Diagnostics;
 using System.Text;
+using Snapper.Actors.Generated;
+using Snapper.Apps.ListAppend;
+using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
+using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Cluster;
 using Snapper.Runtime.Tests.Support;
+using Snapper.Storage.Log;
+using Snapper.Storage.Membership;
+using Snapper.Storage.Memory;
+using Snapper.Storage.States;
 using Xunit;
 
 namespace Snapper.Runtime.Tests;
@@ -106,6 +114,51 @@ public sealed class DamagedPlaceTests
         await cluster[2].Worker.Checkpoints.CheckpointNow();
         Assert.Equal(("[1]", "[1]"), (await Read(cluster, a), await Read(cluster, b)));
         Assert.Empty(cluster.Unexpected);
+    }
+
+    /// <summary>
+    /// A worker that ran alone has changes in its log that are in no state: no other worker may be given the actor.
+    /// </summary>
+    [Fact]
+    public async Task The_first_division_gives_no_other_worker_the_actor()
+    {
+        var shared = new MemoryCluster(TimeProvider.System, new ClusterOptions { Lease = TimeSpan.FromSeconds(1) });
+        var owners = PartitionDivision.Evenly([new Incarnation(1, 1), new Incarnation(2, 1)]);
+        var a = Enumerable.Range(0, 100).Select(static i => "a" + i)
+            .First(id => owners[Partition.Of(new("ListAppend", id)).Number].Worker == 2);
+        var storage = shared.Log(1);
+        var alone = await WorkerHost.Start(
+            new WorkerSetup
+            {
+                Options = new WorkerOptions { Name = "w1", Number = 1 },
+                Time = TimeProvider.System,
+                ActorTypes = [.. SnapperAppsListAppendActors.All],
+                Log = new MemoryTransactionLog(storage),
+                Store = new MemoryStateStore(storage, TimeProvider.System, new StateStoreOptions()),
+                Logger = new LogLines(),
+                Failed = static _ => { },
+            },
+            CancellationToken.None);
+        await Append(alone, 1);
+        await alone.Worker.Checkpoints.CheckpointNow();
+        await Append(alone, 2);
+        storage.DamagedPlaces.Add(new("ListAppend", a));
+        await alone.Kill();
+
+        var refused = await Assert.ThrowsAsync<CorruptLogException>(
+            () => TestCluster.Start(1, lease: TimeSpan.FromSeconds(1), shared: shared));
+        Assert.Contains($"ListAppend/{a}", refused.Message, StringComparison.Ordinal);
+
+        storage.DamagedPlaces.Clear();
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1), shared: shared);
+        Assert.Equal(2, cluster.OwnerOf("ListAppend", a).Worker.Options.Number);
+        Assert.Equal("[1,2]", await Read(cluster, a));
+
+        async Task Append(WorkerHost host, int value)
+        {
+            var appended = await TestCluster.SubmitTo(host, "ListAppend", a, "Append", new { value }, null);
+            Assert.True(appended.Outcome == Outcome.Committed, TestWorker.Describe(appended));
+        }
     }
 
     private static async Task<string> Read(TestCluster cluster, string id)

@@ -72,6 +72,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
             decided.Add(act.Transaction);
         }
 
+        await joining.DemandStored(recovered, cancellation).ConfigureAwait(false);
         joining.Gate.Read(setup.Options.Number, opening.Epoch, decided);
         cluster.Opened(joining.Gate.Hub);
         await joining.Lease.Begin(cluster.Address, cancellation).ConfigureAwait(false);
@@ -86,6 +87,28 @@ internal sealed class ClusterJoining : IAsyncDisposable
         }
 
         return joining;
+    }
+
+    /// <summary>
+    /// Who registers before the first division says that its log is in the states (R4): others may be given any actor.
+    /// What
+    /// was set aside must be there by then. Later its entry stays with this worker.
+    /// </summary>
+    private async Task DemandStored(RecoverySummary recovered, CancellationToken cancellation)
+    {
+        if (recovered.SetAside.Count == 0)
+        {
+            return;
+        }
+
+        var page = await Store.Directory.Read(DirectoryCursor.Start, 1, cancellation).ConfigureAwait(false);
+        if (page is { IsDone: true, Value.Entries.Count: 0 })
+        {
+            var first = recovered.SetAside[0];
+            throw new CorruptLogException(
+                $"The actors are not divided among workers yet, and the log has changes of {first.Actor} that "
+                + $"cannot be stored: {first.Damage}");
+        }
     }
 
     /// <summary>

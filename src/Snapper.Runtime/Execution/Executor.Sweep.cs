@@ -49,14 +49,15 @@ public sealed partial class Executor
             }
         }
 
-        if (leaving is null)
-        {
-            return;
-        }
-
-        foreach (var cell in leaving)
+        foreach (var cell in leaving ?? [])
         {
             _residents.Remove(cell);
+        }
+
+        // An executor that has nothing to do makes room as well: twice round the ring.
+        for (var rounds = 2 * _residents.Count / LooksPerItem; rounds > 0 && _residents.IsOver; rounds--)
+        {
+            MakeRoom();
         }
     }
 

@@ -177,7 +177,8 @@ public sealed partial class Worker : ILogObserver
     void ILogObserver.Lost(AppendStatus status, string detail) => NoteLost(status, detail, takesNoMore: true);
 
     /// <summary>
-    /// What is under way, checkpoints, trims and moves go on in a store that is nearly full, and must fit: they are what
+    /// What is under way, checkpoints, trims and moves go on in a store that is nearly full, and must fit: they are
+    /// what
     /// makes room in it.
     /// </summary>
     public void NoteStoreMemory(StoreMemory memory)

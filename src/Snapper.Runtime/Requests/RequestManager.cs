@@ -368,7 +368,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
             : await Join(request, running, done, cancellation).ConfigureAwait(false);
     }
 
-    /// <summary>Why a new transaction with this root has no room in the store; null: it has, or leaves nothing there.</summary>
+    /// <summary>
+    /// Why a new transaction with this root has no room in the store; null: it has, or leaves nothing there.
+    /// </summary>
     private string? StoreFullFor(RootMethod method) => method.Method.ReadOnly ? null : _worker.StoreFull;
 
     private async Task<TransactionEnvelope> Join(Request request, Request? running, KeptOutcome done, CancellationToken cancellation)

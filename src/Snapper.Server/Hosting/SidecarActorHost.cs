@@ -65,7 +65,8 @@ internal sealed class SidecarActorHost(
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState, caller?.Apart);
         return new ActorReply(await ActorEndpoint.Call(
-            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call), origin, caller, held, cancellation));
+            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call),
+                origin, caller, held, cancellation));
     }
 
     /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>

@@ -55,7 +55,8 @@ internal static class WorkerProcess
         WorkerHost? worker;
         try
         {
-            worker = await StartWorker(settings, options, app, inspection, storage, telemetry, () => Cluster(settings, options, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
+            worker = await StartWorker(settings, options, app, inspection, storage, telemetry, () => Cluster(
+                settings, options, app, storage, mailbox, sidecar, logger, cancellation), failed, logger, cancellation);
         }
         catch (OperationCanceledException) when (cancellation.IsCancellationRequested)
         {
@@ -172,7 +173,8 @@ internal static class WorkerProcess
     /// that do not go between them.
     /// </exception>
     private static async Task<ClusterSetup?> Cluster(
-        WorkerSettings settings, WorkerOptions worker, WebApplication app, Storage storage, MailboxEndpoint mailbox, DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
+        WorkerSettings settings, WorkerOptions worker, WebApplication app, Storage storage, MailboxEndpoint mailbox,
+            DaprSidecarClient? sidecar, ILogger logger, CancellationToken cancellation)
     {
         if (settings.FirstWorkers is null)
         {

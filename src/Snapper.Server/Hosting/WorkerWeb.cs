@@ -39,7 +39,8 @@ internal static class WorkerWeb
         var worker = WorkerConfiguration.Worker(builder.Configuration, settings);
         var places = new RequestPlaces(worker.MaxInFlight, security.Share);
         builder.Services.AddSingleton(places);
-        var bytes = new ByteBudget(WorkerConfiguration.HeldBytes(worker, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes));
+        var bytes = new ByteBudget(
+            WorkerConfiguration.HeldBytes(worker, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes));
         builder.Services.AddSingleton(bytes);
         builder.Services.AddSingleton(services => new MemoryHeadroom(
             bytes, services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker")));

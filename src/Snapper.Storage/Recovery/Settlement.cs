@@ -24,6 +24,10 @@ public static class Settlement
     /// <param name="time">For the log's writer.</param>
     /// <param name="cancellation">Gives up; the next recovery starts over.</param>
     /// <returns>The log as it stands then, and the outcomes that became true, with the records that hold them.</returns>
+    /// <exception cref="CorruptLogException">
+    /// The place of an actor is damaged whose change was in doubt and is committed: which version it makes is not
+    /// known.
+    /// </exception>
     /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
     /// <exception cref="IOException">Log or store refused, for want of room or memory; run again later.</exception>
     public static async Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Run(
@@ -46,8 +50,8 @@ public static class Settlement
             return (opening, []);
         }
 
-        var setAside = recovered.SetAside.ToDictionary(one => one.Actor, one => one.Changes);
-        var versions = setAside.ToDictionary(one => one.Key, one => one.Value.To);
+        var setAside = recovered.SetAside.ToDictionary(one => one.Actor);
+        var versions = new Dictionary<ActorKey, long>();
         var checkpoints = new Dictionary<ActorKey, PendingActor>();
         var outcomes = new List<(OutcomeRecord, long)>();
         var group = new GroupBuffer();
@@ -59,6 +63,14 @@ public static class Settlement
                 var given = new List<long>();
                 for (var c = 0; verdicts[i] && c < prepared.Changes.Count; c++)
                 {
+                    if (setAside.TryGetValue(prepared.Changes[c].Actor, out var damaged))
+                    {
+                        // The version of the log's last change is not the actor's, if it was elsewhere meanwhile (M5).
+                        throw new CorruptLogException(
+                            $"A change of {damaged.Actor} was in doubt and is committed now, and its version cannot be "
+                            + $"known: {damaged.Damage}");
+                    }
+
                     given.Add(await Version(store, versions, prepared.Changes[c], checkpoints, cancellation).ConfigureAwait(false));
                 }
 
@@ -81,12 +93,6 @@ public static class Settlement
         var chunk = new List<StateCheckpoint>(checkpoints.Count);
         foreach (var (actor, pending) in checkpoints)
         {
-            if (setAside.TryGetValue(actor, out var earlier))
-            {
-                earlier.Add(pending); // the store has no place for it yet
-                continue;
-            }
-
             chunk.Add(pending.ToCheckpoint(actor));
         }
 

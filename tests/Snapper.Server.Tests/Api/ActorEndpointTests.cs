@@ -97,7 +97,8 @@ public sealed class ActorEndpointTests
         ITransactionService door, string body, string type = "Account", string id = "alice", string method = ActorEndpoint.Method, bool tooLarge = false, bool doubtful = false)
     {
         var answer = await ActorEndpoint.Call(
-            door, new ApiOptions(), type, id, doubtful, method, Encoding.UTF8.GetBytes(body), tooLarge, RequestOrigin.Of("shop", "garbage"), null, null, default);
+            door, new ApiOptions(), type, id, doubtful, method, Encoding.UTF8.GetBytes(body), tooLarge,
+                RequestOrigin.Of("shop", "garbage"), null, null, default);
         return JsonDocument.Parse(answer).RootElement;
     }
 

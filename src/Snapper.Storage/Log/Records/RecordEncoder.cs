@@ -202,7 +202,8 @@ internal static class RecordEncoder
     private static void Outcome(GroupBuffer buffer, OutcomeRecord outcome)
     {
         buffer.WriteString(outcome.RequestId);
-        buffer.WriteByte((byte)((outcome.IsCallerKey ? 1 : 0) | (outcome.IsAct ? 2 : 0) | (outcome.AbortActor is null ? 0 : 4) | (outcome.IsResultDropped ? 8 : 0)));
+        buffer.WriteByte((byte)((outcome.IsCallerKey ? 1 : 0) | (outcome.IsAct ? 2 : 0) | (
+            outcome.AbortActor is null ? 0 : 4) | (outcome.IsResultDropped ? 8 : 0)));
         buffer.WriteUInt128(outcome.RequestHash);
         buffer.WriteVarint(outcome.Transaction.Value);
         buffer.WriteVarint(outcome.Batch.Value);
