@@ -16,56 +16,35 @@ public sealed class LogProbe : IAsyncDisposable
     private readonly Worker _worker;
     private readonly ITransactionLog _log;
     private readonly LogOpening _opening;
-    private readonly CancellationTokenSource _stop = new();
-    private readonly ITimer _timer;
-    private Task _asking = Task.CompletedTask;
+    private readonly Repeated _asking;
 
     public LogProbe(Worker worker, ITransactionLog log, LogOpening opening)
     {
         _worker = worker;
         _log = log;
         _opening = opening;
-        _timer = worker.Time.CreateTimer(static probe => ((LogProbe)probe!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan); // only now: the first answer sets the timer again
+        _asking = new Repeated(worker.Time, Ask);
     }
 
-    public async ValueTask DisposeAsync()
+    public ValueTask DisposeAsync() => _asking.DisposeAsync();
+
+    private async Task<TimeSpan?> Ask(CancellationToken stop)
     {
-        // Not CancelAsync, and no Task.Delay that is cancelled: they would hop to the pool, away from a simulator.
-        _stop.Cancel();
-        await _timer.DisposeAsync().ConfigureAwait(false);
-        await _asking.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        _stop.Dispose();
+        var isThere = await IsThere(stop).ConfigureAwait(false);
+        return _worker.Failure is not null ? null : isThere ? Pause : PauseInOutage;
     }
 
-    private void OnDue()
-    {
-        if (!_stop.IsCancellationRequested)
-        {
-            _asking = Ask();
-        }
-    }
-
-    private async Task Ask()
-    {
-        var isThere = await IsThere().ConfigureAwait(false);
-        if (!_stop.IsCancellationRequested && _worker.Failure is null)
-        {
-            _timer.Change(isThere ? Pause : PauseInOutage, Timeout.InfiniteTimeSpan);
-        }
-    }
-
-    private async Task<bool> IsThere()
+    private async Task<bool> IsThere(CancellationToken stop)
     {
         AppendResult answer;
         var mark = _worker.ActsToKeep;
         try
         {
             answer = mark == 0
-                ? await _log.CheckEpoch(_opening.Epoch, _stop.Token).ConfigureAwait(false)
-                : await _log.Trim(_opening.Epoch, _opening.FirstSequence, new LogWatermarks(0, mark), _stop.Token).ConfigureAwait(false); // of records it trims none
+                ? await _log.CheckEpoch(_opening.Epoch, stop).ConfigureAwait(false)
+                : await _log.Trim(_opening.Epoch, _opening.FirstSequence, new LogWatermarks(0, mark), stop).ConfigureAwait(false); // of records it trims none
         }
-        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
             return true;
         }

@@ -4,8 +4,7 @@ using Snapper.Storage.States;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>
-/// Asks the store once a second how much of its memory it uses, and up to ten times a second when it fills quickly. Of
-/// a
+/// Asks the store once a second how much of its memory it uses, and up to ten times a second when it fills quickly. Of a
 /// store that does not answer the last answer stands: that it is away, the log tells.
 /// </summary>
 public sealed class MemoryProbe : IAsyncDisposable
@@ -15,9 +14,7 @@ public sealed class MemoryProbe : IAsyncDisposable
 
     private readonly Worker _worker;
     private readonly Func<CancellationToken, Task<StoreMemory>> _read;
-    private readonly CancellationTokenSource _stop = new();
-    private readonly ITimer _timer;
-    private Task _asking = Task.CompletedTask;
+    private readonly Repeated _asking;
     private long _usedBefore;
     private long _readAt;
 
@@ -26,49 +23,28 @@ public sealed class MemoryProbe : IAsyncDisposable
     {
         _worker = worker;
         _read = read;
-        _timer = worker.Time.CreateTimer(
-            static probe => ((MemoryProbe)probe!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan); // only now: the first answer sets the timer again
+        _asking = new Repeated(worker.Time, Ask);
     }
 
     /// <inheritdoc/>
-    public async ValueTask DisposeAsync()
-    {
-        await _stop.CancelAsync().ConfigureAwait(false);
-        await _timer.DisposeAsync().ConfigureAwait(false);
-        await _asking.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        _stop.Dispose();
-    }
+    public ValueTask DisposeAsync() => _asking.DisposeAsync();
 
-    private void OnDue()
+    private async Task<TimeSpan?> Ask(CancellationToken stop)
     {
-        if (!_stop.IsCancellationRequested)
-        {
-            _asking = Ask();
-        }
-    }
-
-    private async Task Ask()
-    {
-        var pause = s_longest;
         try
         {
-            var memory = await _read(_stop.Token).ConfigureAwait(false);
+            var memory = await _read(stop).ConfigureAwait(false);
             _worker.NoteStoreMemory(memory);
-            pause = Pause(memory);
+            return Pause(memory);
         }
-        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
-            return;
+            return null;
         }
         catch (Exception exception)
         {
             RuntimeLog.StoreMemoryUnknown(_worker.Logger, exception.Message);
-        }
-
-        if (!_stop.IsCancellationRequested)
-        {
-            _timer.Change(pause, Timeout.InfiniteTimeSpan);
+            return s_longest;
         }
     }
 
