@@ -27,6 +27,9 @@ public sealed class ActorCell(ActorKey key, ActorType? type, Executor executor)
     /// </summary>
     public ActorMachine? Unloaded { get; set; }
 
+    /// <summary>Its schedule, also while its state is being loaded; null: nothing was scheduled before that.</summary>
+    public ActorMachine? Schedule => Machine ?? Unloaded;
+
     /// <summary>Its state is here: calls may enter.</summary>
     public bool IsLoaded => Machine is { IsLoaded: true };
 

@@ -41,7 +41,7 @@ public sealed partial class Executor
     {
         var sweeps = Math.Max(1, (int)Worker.Options.IdleActorTimeout.TotalMinutes);
         List<ActorCell>? leaving = null;
-        foreach (var cell in _residents)
+        foreach (var cell in _residents.All)
         {
             if (MayLeave(cell, sweeps))
             {
@@ -63,8 +63,7 @@ public sealed partial class Executor
 
     /// <summary>
     /// The actors have more bytes than they should: of the next ones in the ring those leave that nothing has used
-    /// since
-    /// they were last looked at. Between two items, a few each time, so that no transaction waits for it.
+    /// since they were last looked at. Between two items, a few each time, so that no transaction waits for it.
     /// </summary>
     private void MakeRoom()
     {
@@ -93,8 +92,7 @@ public sealed partial class Executor
 
     /// <summary>
     /// One look at an actor. It may leave when nothing of it is under way, nothing has used it for some looks, and its
-    /// last
-    /// change is checkpointed (L8).
+    /// last change is checkpointed (L8).
     /// </summary>
     private bool MayLeave(ActorCell cell, int looks)
     {
@@ -125,9 +123,9 @@ public sealed partial class Executor
     /// <summary>One of these actors on which something is under way; null: there is none.</summary>
     public ActorKey? FindInUse(Func<ActorKey, bool> among)
     {
-        foreach (var cell in _residents)
+        foreach (var cell in _residents.All)
         {
-            if (among(cell.Key) && (cell.Machine ?? cell.Unloaded) is { } machine)
+            if (among(cell.Key) && cell.Schedule is { } machine)
             {
                 machine.ForgetFinal(Worker.Final);
                 if (!machine.IsReplaceable)
@@ -147,7 +145,7 @@ public sealed partial class Executor
     {
         var mayLeave = true;
         var leaving = new List<ActorCell>();
-        foreach (var cell in _residents)
+        foreach (var cell in _residents.All)
         {
             if (!moves(cell.Key))
             {

@@ -73,8 +73,7 @@ public sealed partial class Executor
         var target = Worker.ExecutorOf(actor);
         target.PostRun(() =>
         {
-            var cell = target.FindCell(actor);
-            if ((cell?.Machine ?? cell?.Unloaded) is { } machine && machine.HasWaitersBehind(attempt.Tid))
+            if (target.FindCell(actor)?.Schedule is { } machine && machine.HasWaitersBehind(attempt.Tid))
             {
                 PostRun(() => NoteBlocking(attempt));
             }

@@ -1,4 +1,3 @@
-using System.Collections;
 using System.Diagnostics.CodeAnalysis;
 using Snapper.Protocol.Identity;
 
@@ -6,11 +5,11 @@ namespace Snapper.Runtime.Execution;
 
 /// <summary>
 /// The actors that an executor has in memory, by key and in a ring, with an estimate of their bytes. While these are
-/// more
-/// than the limit, a hand goes round the ring: what it finds unused twice in a row may leave (the CLOCK algorithm).
+/// more than the limit, a hand goes round the ring: what it finds unused twice in a row may leave (the CLOCK
+/// algorithm).
 /// </summary>
 /// <param name="limit">Bytes that the actors should not exceed, estimated.</param>
-internal sealed class ResidentActors(long limit) : IEnumerable<ActorCell>
+internal sealed class ResidentActors(long limit)
 {
     /// <summary>
     /// Of an actor without a state: its cell, its machine, its key, and its places here (docs/benchmarks.md,
@@ -31,6 +30,9 @@ internal sealed class ResidentActors(long limit) : IEnumerable<ActorCell>
 
     /// <summary>Their estimated bytes; from any thread.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>All of them, in no order.</summary>
+    public Dictionary<ActorKey, ActorCell>.ValueCollection All => _cells.Values;
 
     /// <summary>They have more than they should.</summary>
     public bool IsOver => _bytes > limit;
@@ -79,10 +81,6 @@ internal sealed class ResidentActors(long limit) : IEnumerable<ActorCell>
         _hand = cell?.Next;
         return cell;
     }
-
-    public IEnumerator<ActorCell> GetEnumerator() => _cells.Values.GetEnumerator();
-
-    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
     private void Account(long bytes)
     {

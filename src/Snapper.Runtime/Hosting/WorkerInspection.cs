@@ -246,8 +246,7 @@ public sealed class WorkerInspection : IWorkerInspection
         var executor = _worker.ExecutorOf(actor);
         executor.PostRun(() =>
         {
-            var cell = executor.FindCell(actor);
-            var machine = cell?.Machine ?? cell?.Unloaded;
+            var machine = executor.FindCell(actor)?.Schedule;
             machine?.ForgetFinal(_worker.Final);
             view.SetResult(new ScheduleView(actor.Type, actor.Id) { Entries = machine is null ? [] : Entries(machine) });
         });
@@ -289,7 +288,7 @@ public sealed class WorkerInspection : IWorkerInspection
         executor.PostRun(() =>
         {
             var cell = executor.FindCell(actor);
-            answer.SetResult((cell is { IsLoaded: true }, (cell?.Machine ?? cell?.Unloaded)?.LastBatch.Value ?? 0));
+            answer.SetResult((cell is { IsLoaded: true }, cell?.Schedule?.LastBatch.Value ?? 0));
         });
         return answer.Task.WaitAsync(cancellation);
     }

@@ -25,8 +25,7 @@ public sealed class WorkerWatch(Worker worker) : IWorkerWatch
         var executor = worker.ExecutorOf(actor);
         executor.PostRun(() =>
         {
-            var cell = executor.FindCell(actor);
-            if ((cell?.Machine ?? cell?.Unloaded) is { } machine)
+            if (executor.FindCell(actor)?.Schedule is { } machine)
             {
                 timeline.Listen(machine);
             }
