@@ -199,7 +199,9 @@ public sealed record Scenario
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
         scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
-        return WithDamagedPlace(WithOlderServer(WithClock(WithStorage(scenario, calm), calm), calm), calm);
+        scenario = WithClock(WithStorage(scenario, calm), calm);
+        scenario = WithRareFault(scenario, calm, ChanceOf.OlderServer, FaultKind.StorageOlder, 1, (20, 300));
+        return WithRareFault(scenario, calm, ChanceOf.DamagedPlace, FaultKind.PlaceDamaged, 5, (5, 400));
     }
 
     /// <summary>Draws where the log is, by chance of its own: what else is drawn does not depend on it.</summary>
@@ -235,28 +237,13 @@ public sealed record Scenario
         return faults.Count == scenario.PlannedFaults.Count ? scenario : scenario with { PlannedFaults = faults };
     }
 
-    /// <summary>Draws whether calls reach an older copy, by chance of its own: other seeds stay as they are.</summary>
-    private static Scenario WithOlderServer(Scenario scenario, bool calm)
-    {
-        var chance = SeededChance.For(scenario.Seed, ChanceOf.OlderServer);
-        return !chance.Percent(6) || calm || scenario.Files != 0
-            ? scenario
-            : scenario with
-            {
-                PlannedFaults =
-                [
-                    .. scenario.PlannedFaults,
-                    new PlannedFault(chance.Between(1, 150), FaultKind.StorageOlder, chance.Between(20, 300)),
-                ],
-            };
-    }
-
     /// <summary>
-    /// Draws whether the place of a state is damaged, by chance of its own: other seeds stay as they are.
+    /// Draws whether a fault of the log server happens too, by chance of its own: other seeds stay as they are.
     /// </summary>
-    private static Scenario WithDamagedPlace(Scenario scenario, bool calm)
+    private static Scenario WithRareFault(
+        Scenario scenario, bool calm, ChanceOf of, FaultKind kind, int earliestMs, (int Least, int Most) lastsMs)
     {
-        var chance = SeededChance.For(scenario.Seed, ChanceOf.DamagedPlace);
+        var chance = SeededChance.For(scenario.Seed, of);
         return !chance.Percent(6) || calm || scenario.Files != 0
             ? scenario
             : scenario with
@@ -264,7 +251,8 @@ public sealed record Scenario
                 PlannedFaults =
                 [
                     .. scenario.PlannedFaults,
-                    new PlannedFault(chance.Between(5, 150), FaultKind.PlaceDamaged, chance.Between(5, 400)),
+                    new PlannedFault(
+                        chance.Between(earliestMs, 150), kind, chance.Between(lastsMs.Least, lastsMs.Most)),
                 ],
             };
     }
