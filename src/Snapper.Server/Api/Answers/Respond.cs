@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
 using Microsoft.AspNetCore.Http.Features;
+using Snapper.Runtime.Door;
 
 namespace Snapper.Server.Api.Answers;
 
@@ -59,6 +60,13 @@ internal static class Respond
         }
 
         return Send(context, problem.Status, ProblemJson, buffer.Written);
+    }
+
+    /// <summary>Refuses a request of which the body was not read to its end.</summary>
+    public static Task SendUnread(HttpContext context, Rejection refused, TimeSpan retryAfter)
+    {
+        CloseUnread(context);
+        return Send(context, Problem.Of(refused, retryAfter));
     }
 
     /// <summary>

@@ -99,8 +99,7 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         using var body = await PooledBody.Read(context.Request, options, held, holdsTransactions: false);
         if (body.Refused is { } unread)
         {
-            Respond.CloseUnread(context);
-            await Respond.Send(context, Problem.Of(unread, options.RetryAfter));
+            await Respond.SendUnread(context, unread, options.RetryAfter);
             return;
         }
 

@@ -28,8 +28,7 @@ internal sealed class StateEndpoints(ITransactionService door, ApiOptions option
         using var body = await PooledBody.Read(context.Request, options, held, holdsTransactions: false);
         if (body.Refused is { } refused)
         {
-            Respond.CloseUnread(context);
-            await Respond.Send(context, Problem.Of(refused, options.RetryAfter));
+            await Respond.SendUnread(context, refused, options.RetryAfter);
             return;
         }
 
@@ -73,8 +72,7 @@ internal sealed class StateEndpoints(ITransactionService door, ApiOptions option
     private async Task Run(HttpContext context, Change change, string method, ReadOnlyMemory<byte> input)
     {
         EnvelopeAnswer.NameWorker(context, control());
-        var (caller, headers) = (context.Features.Get<RequestCaller>(), context.Request.Headers);
-        var origin = RequestOrigin.Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
+        var origin = RequestOrigin.Of(context);
         var request = new TransactionRequest
         {
             Actor = change.Actor,

@@ -95,10 +95,7 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
             return new ParsedBody(ParsedRequest.Refused(new RequestRefusal(refused.Kind, refused.Detail, null)), null);
         }
 
-        var headers = context.Request.Headers;
-        var caller = context.Features.Get<RequestCaller>();
-        var origin = RequestOrigin.Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
-        return TransactionRequestReader.Read(body.Bytes, origin, options);
+        return TransactionRequestReader.Read(body.Bytes, RequestOrigin.Of(context), options);
     }
 
     private async Task SubmitBatch(HttpContext context, ParsedRequest[] batch, HeldBytes held)

@@ -1,4 +1,5 @@
 using Snapper.Runtime.Door;
+using Snapper.Server.Api.Access;
 using Snapper.Server.Api.Answers;
 
 namespace Snapper.Server.Api.Requests;
@@ -38,6 +39,13 @@ public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? 
 public readonly record struct RequestOrigin(
     string? Caller, string? TraceParent, string? TraceState = null, string? CountedFor = null)
 {
+    /// <summary>Of a request at one of the worker's own doors.</summary>
+    internal static RequestOrigin Of(HttpContext context)
+    {
+        var (caller, headers) = (context.Features.Get<RequestCaller>(), context.Request.Headers);
+        return Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
+    }
+
     /// <summary>Takes the caller, and the headers as they came. A trace context that is not valid is ignored, as W3C asks for.</summary>
     public static RequestOrigin Of(
         string? caller, string? traceParent, string? traceState = null, string? countedFor = null)
