@@ -268,19 +268,8 @@ public static class LogRecovery
             Decisions = _decisions,
             MovedIn = _movedIn,
             ActsWithOthers = _actsWithOthers,
-            SetAside = SetAside(),
+            SetAside = [.. _damaged.Select(one => new SetAside(one.Key, Actors[one.Key], one.Value.Message))],
         };
-
-        private SetAside[] SetAside()
-        {
-            var setAside = new List<SetAside>();
-            foreach (var (actor, damage) in _damaged)
-            {
-                setAside.Add(new SetAside(actor, Actors[actor], damage.Message));
-            }
-
-            return setAside.ToArray();
-        }
 
         private void Add(LogRecord record, long sequence)
         {

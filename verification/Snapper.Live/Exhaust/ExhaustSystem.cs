@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Net.Http.Headers;
 using System.Security.Cryptography;
@@ -9,8 +10,7 @@ namespace Snapper.Live.Exhaust;
 
 /// <summary>
 /// One worker of <c>./snapper up</c>, with the real daprd and Redis, and little memory: a heap of 768 MiB, and Redis
-/// with
-/// 200 MB. Two callers may run transactions, each with a token of its own; the third one operates.
+/// with 200 MB. Two callers may run transactions, each with a token of its own; the third one operates.
 /// </summary>
 internal sealed class ExhaustSystem : IAsyncDisposable
 {
@@ -91,11 +91,15 @@ internal sealed class ExhaustSystem : IAsyncDisposable
     /// <summary>Resident bytes of the worker's process, or of no process: 0.</summary>
     public long ResidentBytes()
     {
-        var status = $"/proc/{_process!.Worker.Pid}/status";
-        var line = File.Exists(status) ? File.ReadLines(status).FirstOrDefault(
-            static one => one.StartsWith("VmRSS:", StringComparison.Ordinal)) : null;
-        return line is null ? 0 : 1024 * long.Parse(
-            line.Split(' ', StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture);
+        try
+        {
+            using var worker = Process.GetProcessById(_process!.Worker.Pid);
+            return worker.WorkingSet64;
+        }
+        catch (ArgumentException)
+        {
+            return 0; // it has ended
+        }
     }
 
     /// <summary>Makes an actor's list long: its JSON has some 900,000 bytes.</summary>
