@@ -91,8 +91,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
 
     /// <summary>
     /// Who registers before the first division says that its log is in the states (R4): others may be given any actor.
-    /// What
-    /// was set aside must be there by then. Later its entry stays with this worker.
+    /// What was set aside must be there by then. Later its entry stays with this worker.
     /// </summary>
     private async Task DemandStored(RecoverySummary recovered, CancellationToken cancellation)
     {

@@ -11,8 +11,7 @@ public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int Open
 {
     /// <summary>
     /// Most actors that the transactions of a batch declare, if it has more than one: what came from outside waits on
-    /// the
-    /// executors until a batch was handed out to its actors.
+    /// the executors until a batch was handed out to its actors.
     /// </summary>
     public int AccessesPerBatch { get; init; } = 1024;
 

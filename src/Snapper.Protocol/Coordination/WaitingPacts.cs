@@ -4,8 +4,7 @@ namespace Snapper.Protocol.Coordination;
 
 /// <summary>
 /// PACTs that wait for a number: those of one caller in the order of their coming, and the callers in turn. All that
-/// wait
-/// are at the same time under way, so that any order of them is one (strict serializability).
+/// wait are at the same time under way, so that any order of them is one (strict serializability).
 /// </summary>
 internal sealed class WaitingPacts
 {

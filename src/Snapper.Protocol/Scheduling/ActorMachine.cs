@@ -39,8 +39,7 @@ public sealed partial class ActorMachine
 
     /// <summary>
     /// An actor that is scheduled before it is loaded: a declaration needs no state. It is given its state before a
-    /// call
-    /// enters it, or its own root begins (<see cref="SetLoaded"/>).
+    /// call enters it, or its own root begins (<see cref="SetLoaded"/>).
     /// </summary>
     public static ActorMachine BeforeLoading(ActorKey key, long undone) =>
         new(key, null, 0, undone) { _isLoaded = false };

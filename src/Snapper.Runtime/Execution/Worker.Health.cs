@@ -178,8 +178,7 @@ public sealed partial class Worker : ILogObserver
 
     /// <summary>
     /// What is under way, checkpoints, trims and moves go on in a store that is nearly full, and must fit: they are
-    /// what
-    /// makes room in it.
+    /// what makes room in it.
     /// </summary>
     public void NoteStoreMemory(StoreMemory memory)
     {

@@ -106,15 +106,14 @@ public sealed class WorkerOptions
 
     /// <summary>
     /// Bytes of actors in memory, estimated, above which those leave that were not used for longest, once their changes
-    /// are
-    /// checkpointed; 0 or more. Default: a quarter of the memory that the process may have.
+    /// are checkpointed; 0 or more. Default: a quarter of the memory that the process may have.
     /// </summary>
     public long MaxActorBytes { get; init; } = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / 4;
 
     /// <summary>
     /// Actors that were declared and are not called yet are loaded ahead while an executor loads fewer than so many;
-    /// others
-    /// are loaded when they are called. So who declares many holds up no loads of others. 0..10,000. Default: 64.
+    /// others are loaded when they are called. So who declares many holds up no loads of others. 0..10,000. Default:
+    /// 64.
     /// </summary>
     public int LoadsAhead { get; init; } = 64;
 

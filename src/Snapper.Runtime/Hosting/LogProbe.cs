@@ -42,7 +42,8 @@ public sealed class LogProbe : IAsyncDisposable
         {
             answer = mark == 0
                 ? await _log.CheckEpoch(_opening.Epoch, stop).ConfigureAwait(false)
-                : await _log.Trim(_opening.Epoch, _opening.FirstSequence, new LogWatermarks(0, mark), stop).ConfigureAwait(false); // of records it trims none
+                : await _log.Trim(_opening.Epoch, _opening.FirstSequence, new LogWatermarks(0, mark), stop)
+                    .ConfigureAwait(false); // of records it trims none
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {

@@ -4,8 +4,8 @@ using Snapper.Storage.States;
 namespace Snapper.Runtime.Hosting;
 
 /// <summary>
-/// Asks the store once a second how much of its memory it uses, and up to ten times a second when it fills quickly. Of a
-/// store that does not answer the last answer stands: that it is away, the log tells.
+/// Asks the store once a second how much of its memory it uses, and up to ten times a second when it fills quickly. Of
+/// a store that does not answer the last answer stands: that it is away, the log tells.
 /// </summary>
 public sealed class MemoryProbe : IAsyncDisposable
 {

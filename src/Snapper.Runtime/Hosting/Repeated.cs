@@ -13,7 +13,9 @@ internal sealed class Repeated : IAsyncDisposable
 
     /// <summary>Begins at once.</summary>
     /// <param name="time">Measures the pauses.</param>
-    /// <param name="step">What is done; its answer is the pause until the next time, or null: it was the last one.</param>
+    /// <param name="step">
+    /// What is done; its answer is the pause until the next time, or null: it was the last one.
+    /// </param>
     public Repeated(TimeProvider time, Func<CancellationToken, Task<TimeSpan?>> step)
     {
         _step = step;
