@@ -42,10 +42,15 @@ internal static class Kustomization
             else objects.AddRange(YamlText.Documents(Read(path, file), path));
         }
 
-        // Like kustomize: components see what the resources made, then comes what stands here.
-        foreach (var component in componentsInstead.Length > 0 ? componentsInstead : Texts(me, "components")) Add(Path.Combine(folder, component), objects, "Component", []);
+        // Like kustomize from 5.5 on: what is generated here comes before the components, and cannot change what they
+        // generate. Earlier ones had it the other way.
         Generate(me, "configMapGenerator", "ConfigMap", folder, objects);
         Generate(me, "secretGenerator", "Secret", folder, objects);
+        foreach (var component in componentsInstead.Length > 0 ? componentsInstead : Texts(me, "components"))
+        {
+            Add(Path.Combine(folder, component), objects, "Component", []);
+        }
+
         foreach (var patch in List(me, "patches")) Patch(patch, folder, file, objects);
         foreach (var labels in List(me, "labels")) Label(labels, objects);
         if ((string?)me["namespace"] is { } space) Place(space, objects);
@@ -112,7 +117,12 @@ internal static class Kustomization
             foreach (var (key, value) in labels["pairs"]!.AsObject())
             {
                 Labels((JsonObject)one["metadata"]!)[key] = value!.DeepClone();
-                if ((bool?)labels["includeTemplates"] == true && one["spec"]?["template"] is JsonObject template) Labels((JsonObject)template["metadata"]!)[key] = value.DeepClone();
+                if ((bool?)labels["includeTemplates"] != true) continue;
+                if (one["spec"]?["template"] is not JsonObject template) continue;
+                foreach (var made in (one["spec"]!["volumeClaimTemplates"] as JsonArray ?? []).Prepend(template))
+                {
+                    Labels((JsonObject)made!["metadata"]!)[key] = value.DeepClone();
+                }
             }
         }
     }

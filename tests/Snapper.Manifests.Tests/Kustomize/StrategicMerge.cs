@@ -57,16 +57,25 @@ internal static class StrategicMerge
     private static JsonArray MergedList(JsonArray? old, JsonArray changes, string? key)
     {
         if (key is null || old is null) return (JsonArray)changes.DeepClone();
-        var merged = (JsonArray)old.DeepClone();
+        var merged = new JsonArray();
+        var others = (JsonArray)old.DeepClone();
+
+        // Like kustomize: what a patch names stands first, in the patch's order.
         foreach (var change in changes.Cast<JsonObject>())
         {
             var id = change[key]?.ToJsonString() ?? throw new ManifestException($"an element of a list that is merged by {key} has none");
-            var at = merged.Select((element, i) => (element, i)).FirstOrDefault(pair => pair.element![key]?.ToJsonString() == id, (null, -1)).Item2;
-            if (at < 0) merged.Add(change.DeepClone());
-            else if (Apply((JsonObject)merged[at]!.DeepClone(), change) is { } element) merged[at] = element;
-            else merged.RemoveAt(at);
+            var at = others.Select(other => other![key]?.ToJsonString()).ToList().IndexOf(id);
+            if (at < 0)
+            {
+                merged.Add(change.DeepClone());
+                continue;
+            }
+
+            if (Apply((JsonObject)others[at]!.DeepClone(), change) is { } element) merged.Add(element);
+            others.RemoveAt(at);
         }
 
+        foreach (var other in others) merged.Add(other!.DeepClone());
         return merged;
     }
 }
