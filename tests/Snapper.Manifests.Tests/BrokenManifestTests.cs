@@ -9,6 +9,7 @@ public sealed class BrokenManifestTests
 {
     private const string Worker = "StatefulSet/snapper-worker";
     private const string Redis = "StatefulSet/snapper-redis";
+    private const string Map = "ConfigMap/snapper-redis";
     private const string Dashboard = "Deployment/snapper-dashboard";
     private const string Pod = "/spec/template/spec";
     private const string Container = "/spec/template/spec/containers/0";
@@ -37,7 +38,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", Pod + "/volumes/0/secret/items/0/key", "\"pass\"", "has no key pass")]
     [InlineData(Redis, "replace", Pod + "/volumes/0/configMap/name", "\"gone\"", "there is no configuration map gone")]
     [InlineData(Redis, "replace", Pod + "/volumes/0/configMap/items/0/key", "\"r.conf\"", "has no key r.conf")]
-    [InlineData(Redis, "replace", Container + "/env/0/valueFrom/secretKeyRef/key", "\"pass\"", "key pass of secret snapper-redis, which is not there")]
+    [InlineData(Worker, "replace", Container + "/env/13/valueFrom/secretKeyRef/key", "\"pass\"", "key pass of secret ")]
     [InlineData(Worker, "replace", Container + "/volumeMounts/0/name", "\"dat\"", "there is no volume dat to be mounted")]
     [InlineData(Worker, "add", Pod + "/volumes/-", """{"name":"x","emptyDir":{}}""", "the volume x is mounted nowhere")]
     [InlineData(Worker, "add", Pod + "/volumes/1/configMap", """{"name":"snapper-redis"}""", "must be of one kind")]
@@ -138,6 +139,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", Pod + "/terminationGracePeriodSeconds", "40", "the worker may need 60 s to stop, and is killed after 40 s")]
     [InlineData(Worker, "replace", Annotations + "block-shutdown-duration", "\"70s\"", "the sidecar may need 75 s to stop, and is killed after 70 s")]
     [InlineData(Worker, "remove", Container + "/env/10", null, "without SNAPPER_LEAVE_ON_STOP")]
+    [MemberData(nameof(OfRedis))]
     public void A_broken_manifest_is_found(string where, string op, string path, string? value, string problem)
     {
         var good = Rendered.Of("production", "redis", "../../components/service-monitor");
@@ -146,6 +148,33 @@ public sealed class BrokenManifestTests
         if (op != "delete") JsonPatch.Apply(one, [new JsonObject { ["op"] = op, ["path"] = path, ["value"] = value is null ? null : JsonNode.Parse(value) }]);
         var broken = new Rules.Manifests([.. good.Objects.Where(other => op != "delete" || other != one)], good.Outside);
         Assert.Contains(broken.Problems(), found => found.Contains(problem, StringComparison.Ordinal));
+    }
+
+    /// <summary>Its access control list, and its room.</summary>
+    public static TheoryData<string, string, string, string?, string> OfRedis()
+    {
+        const string Off = "user default reset\\n";
+        const string List = "/data/users.acl";
+        const string User = Container + "/env/21/value";
+        const string Secret = """{"name":"A","valueFrom":{"secretKeyRef":{"name":"snapper-redis","key":"password"}}}""";
+        return new TheoryData<string, string, string, string?, string>
+        {
+            { Map, "replace", "/data/redis.conf", "\"dir /data\"", "must say 'aclfile /run/snapper-redis/users.acl'" },
+            { Map, "replace", List, "\"user snapper on PASSWORD ~snapper:* +ping\"", "the default user must be reset" },
+            { Map, "replace", List, Text("nopass ~snapper:* +ping"), "snapper must sign in by the password" },
+            { Map, "replace", List, Text("PASSWORD >a ~snapper:* +ping"), "snapper must sign in by the password" },
+            { Map, "replace", List, Text("PASSWORD ~* +ping"), "snapper may reach other keys than snapper:*" },
+            { Map, "replace", List, Text("PASSWORD ~snapper:* &* +ping"), "snapper may reach other keys than" },
+            { Map, "replace", List, Text("PASSWORD ~snapper:* +@all"), "snapper may run whole categories: +@all" },
+            { Map, "replace", List, Text("PASSWORD +info"), "snapper may do more than ask whether it answers" },
+            { Worker, "replace", User, "\"other\"", "users.acl has no user other that is on" },
+            { Worker, "replace", User, "\"default\"", "users.acl has no user default that is on" },
+            { Redis, "replace", Container + "/env/0", Secret, "redis takes a secret into its environment" },
+            { Redis, "replace", Container + "/command/3", "\"7gb\"", "maxmemory 7gb is more than half of the memory" },
+            { Redis, "remove", Container + "/command/2", null, "its command has no --maxmemory" },
+        };
+
+        static string Text(string rights) => $"\"{Off}user snapper on {rights}\"";
     }
 
     [Fact]

@@ -17,6 +17,16 @@ public sealed partial class DocumentTests
         foreach (var (name, keys) in Rendered.Secrets) Assert.Equal(keys.Order(), made[name].Order());
     }
 
+    /// <summary>Beyond Kubernetes the same rights are enough; a password is to be written there.</summary>
+    [Fact]
+    public void The_line_for_a_Redis_of_ones_own_is_the_one_that_is_mounted()
+    {
+        var mounted = Tree.Read("k8s", "components", "redis", "users.acl").Split('\n')
+            .Single(line => line.StartsWith("user snapper ", StringComparison.Ordinal));
+        var shown = mounted.Replace(" PASSWORD ", " >PASSWORD ", StringComparison.Ordinal);
+        Assert.Contains($"\n{shown}\n", Tree.Read("docs", "security.md"), StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Folders_and_files_that_it_names_are_there()
     {
@@ -28,7 +38,11 @@ public sealed partial class DocumentTests
     [Fact]
     public void Variables_that_it_names_are_options_of_the_worker()
     {
-        var options = WorkerCommand.Command.Options.Select(option => WorkerCommand.Variable(option.Name)).Append("SNAPPER_DASHBOARD_WORKERS").Append("SNAPPER_REDIS_PASSWORD_FILE").Append("SNAPPER_TOKEN");
+        string[] options =
+        [
+            .. WorkerCommand.Command.Options.Select(option => WorkerCommand.Variable(option.Name)),
+            "SNAPPER_DASHBOARD_WORKERS", "SNAPPER_REDIS_PASSWORD_FILE", "SNAPPER_REDIS_USER", "SNAPPER_TOKEN",
+        ];
         Assert.Equal([], Variables().Matches(s_text).Select(match => match.Value).Distinct().Except(options));
     }
 

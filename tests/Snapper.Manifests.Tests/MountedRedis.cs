@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json.Nodes;
@@ -11,13 +10,13 @@ using static Snapper.Manifests.Tests.Rules.Manifests;
 namespace Snapper.Manifests.Tests;
 
 /// <summary>
-/// The Redis of a rendering, started by the command of its container on the files that its pod mounts. Only places differ from those in a pod: folders of
-/// one's own, loopback, a free port.
+/// The Redis of a rendering, started by the command of its container on the files that its pod mounts. Only places
+/// differ from those in a pod: folders of one's own, loopback, a free port.
 /// </summary>
 internal sealed class MountedRedis : IAsyncDisposable
 {
     /// <summary>What stands in the secret.</summary>
-    public const string Password = "a password that everybody knows";
+    public const string Password = "a password of tests";
 
     private static readonly TimeSpan s_deadline = TimeSpan.FromSeconds(30);
 
@@ -25,20 +24,23 @@ internal sealed class MountedRedis : IAsyncDisposable
     private readonly Dictionary<string, string> _places = new(StringComparer.Ordinal);
     private readonly Process _process;
 
-    private MountedRedis(Rules.Manifests all, IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>> secrets)
+    private MountedRedis(Rules.Manifests all, Func<string, string, string> secrets)
     {
         Port = FreePort();
         var pods = all.Pods.Single(pods => pods.Where == "StatefulSet/snapper-redis");
         Container = pods.Containers.Single();
-        foreach (var mount in List(Container["volumeMounts"])) _places.Add((string)mount["mountPath"]!, _folder.CreateSubdirectory((string)mount["name"]!).FullName);
-        foreach (var mount in List(Container["volumeMounts"]))
+        var mounts = List(Container["volumeMounts"]).Select(one => ((string)one["mountPath"]!, (string)one["name"]!));
+        foreach (var (path, name) in mounts) _places.Add(path, _folder.CreateSubdirectory(name).FullName);
+        foreach (var (place, name) in mounts)
         {
-            var volume = List(pods.Spec["volumes"]).FirstOrDefault(one => (string?)one["name"] == (string?)mount["name"]);
-            foreach (var (path, text) in Files(all, volume, secrets)) File.WriteAllText(Path.Combine(_places[(string)mount["mountPath"]!], path), Here(text));
+            var volume = List(pods.Spec["volumes"]).FirstOrDefault(one => (string?)one["name"] == name);
+            foreach (var (file, text) in Files(all, volume, secrets))
+            {
+                File.WriteAllText(Path.Combine(_places[place], file), Here(text));
+            }
         }
 
-        string[] command = [.. Texts(Container["command"]).Select(Here)];
-        _process = Process.Start(new ProcessStartInfo(command[0], command[1..]) { RedirectStandardOutput = true, RedirectStandardError = true })!;
+        _process = Process.Start(Told([.. Texts(Container["command"]).Select(Here)]))!;
     }
 
     public int Port { get; }
@@ -48,9 +50,11 @@ internal sealed class MountedRedis : IAsyncDisposable
     public HostAndPort Address => new("127.0.0.1", Port);
 
     /// <summary>Starts it; it answers, though not to everyone.</summary>
-    public static async Task<MountedRedis> Start(Rules.Manifests all, IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>>? secrets = null)
+    public static async Task<MountedRedis> Start(Rules.Manifests all, string password = Password)
     {
-        var made = new MountedRedis(all, secrets ?? new Dictionary<string, IReadOnlyDictionary<string, string>> { ["snapper-redis"] = new Dictionary<string, string> { ["password"] = Password, ["auth.conf"] = $"requirepass \"{Password}\"" } });
+        var made = new MountedRedis(all, (secret, key) => (secret, key) == ("snapper-redis", "password")
+            ? password
+            : throw new InvalidOperationException($"{secret} has no key {key}"));
         for (var started = Stopwatch.GetTimestamp(); ;)
         {
             try
@@ -67,31 +71,48 @@ internal sealed class MountedRedis : IAsyncDisposable
             {
                 var ended = made._process.HasExited;
                 if (!ended) made._process.Kill();
-                var said = await made._process.StandardError.ReadToEndAsync() + await made._process.StandardOutput.ReadToEndAsync();
+                var said = await made._process.StandardError.ReadToEndAsync();
+                said += await made._process.StandardOutput.ReadToEndAsync();
                 await made.DisposeAsync();
                 throw new InvalidOperationException(ended ? $"Redis ended: {said}" : $"Redis does not listen: {said}");
             }
         }
     }
 
-    /// <summary>A connection of nobody yet.</summary>
+    /// <summary>What every account of the machine can read of the server's process.</summary>
+    public string CommandLine => File.ReadAllText($"/proc/{_process.Id}/cmdline");
+
+    /// <summary>What its own account can read of it.</summary>
+    public string Environment => File.ReadAllText($"/proc/{_process.Id}/environ");
+
+    /// <summary>A connection that has not signed in.</summary>
     public Task<RawRedis> Connect() => RawRedis.Connect(Address, TimeSpan.FromSeconds(5));
 
     /// <summary>Where a path of the pod is on this machine, in a text.</summary>
     public string Here(string text)
     {
-        foreach (var (path, place) in _places) text = Regex.Replace(text, $@"(?<![\w/]){Regex.Escape(path)}(?![\w-])", place);
-        return text.Replace("bind * -::*", "bind 127.0.0.1", StringComparison.Ordinal).Replace("port 6379", string.Create(CultureInfo.InvariantCulture, $"port {Port}"), StringComparison.Ordinal);
+        foreach (var (path, place) in _places)
+        {
+            text = Regex.Replace(text, $@"(?<![\w/]){Regex.Escape(path)}(?![\w-])", place);
+        }
+
+        return text.Replace("bind * -::*", "bind 127.0.0.1", StringComparison.Ordinal)
+            .Replace("port 6379", $"port {Port}", StringComparison.Ordinal);
     }
 
     /// <summary>Runs a probe's command in the container's environment, as far as that holds no secrets.</summary>
     /// <returns>Its exit code, and what it said.</returns>
     public async Task<(int Code, string Said)> Probe(string name)
     {
-        string[] command = [.. Texts(Container[name]!["exec"]!["command"]).Select(word => Regex.Replace(Here(word), @"\bredis-cli\b", $"redis-cli -p {Port}"))];
-        if (command[0].Contains(' ', StringComparison.Ordinal)) command = [.. command[0].Split(' '), .. command[1..]];
-        var start = new ProcessStartInfo(command[0], command[1..]) { RedirectStandardOutput = true, RedirectStandardError = true };
-        foreach (var variable in List(Container["env"])) start.Environment[(string)variable["name"]!] = (string?)variable["value"] ?? Password;
+        var words = Texts(Container[name]!["exec"]!["command"])
+            .Select(word => Here(word).Replace("redis-cli", $"redis-cli -p {Port}", StringComparison.Ordinal));
+        string[] command = [.. words.SelectMany(word => word[0] == 'r' ? word.Split(' ') : [word])];
+        var start = Told(command);
+        foreach (var variable in List(Container["env"]))
+        {
+            start.Environment[(string)variable["name"]!] = (string?)variable["value"];
+        }
+
         using var process = Process.Start(start)!;
         var errors = process.StandardError.ReadToEndAsync();
         var said = await process.StandardOutput.ReadToEndAsync() + await errors;
@@ -107,7 +128,11 @@ internal sealed class MountedRedis : IAsyncDisposable
         _folder.Delete(recursive: true);
     }
 
-    private static IEnumerable<(string Path, string Text)> Files(Rules.Manifests all, JsonObject? volume, IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>> secrets)
+    private static ProcessStartInfo Told(string[] command) =>
+        new(command[0], command[1..]) { RedirectStandardOutput = true, RedirectStandardError = true };
+
+    private static IEnumerable<(string Path, string Text)> Files(
+        Rules.Manifests all, JsonObject? volume, Func<string, string, string> secrets)
     {
         if (volume?["configMap"] is { } map)
         {
@@ -115,7 +140,9 @@ internal sealed class MountedRedis : IAsyncDisposable
             return List(map["items"]).Select(item => ((string)item["path"]!, (string)data[(string)item["key"]!]!));
         }
 
-        return volume?["secret"] is not { } secret ? [] : List(secret["items"]).Select(item => ((string)item["path"]!, secrets[(string)secret["secretName"]!][(string)item["key"]!]));
+        if (volume?["secret"] is not { } secret) return [];
+        return List(secret["items"])
+            .Select(item => ((string)item["path"]!, secrets((string)secret["secretName"]!, (string)item["key"]!)));
     }
 
     private static int FreePort()

@@ -81,7 +81,7 @@ internal static class Rendered
     /// <summary>What production has from outside; that the documents make exactly these is a test of its own.</summary>
     public static IReadOnlyDictionary<string, string[]> Secrets { get; } = new Dictionary<string, string[]>(StringComparer.Ordinal)
     {
-        ["snapper-redis"] = ["password", "auth.conf"],
+        ["snapper-redis"] = ["password"],
         ["snapper-tokens"] = ["tokens"],
         ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],

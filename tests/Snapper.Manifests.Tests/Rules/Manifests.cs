@@ -30,7 +30,8 @@ internal sealed class Manifests(IReadOnlyList<JsonObject> objects, IReadOnlyDict
         return fields.Length > 0 ? fields :
         [
             .. ReferenceRules.Problems(this), .. SelectorRules.Problems(this), .. PortRules.Problems(this), .. NetworkRules.Problems(this), .. EnvironmentRules.Problems(this),
-            .. SecurityRules.Problems(this), .. WorkerRules.Problems(this), .. TimeRules.Problems(this),
+            .. SecurityRules.Problems(this), .. WorkerRules.Problems(this), .. RedisRules.Problems(this),
+            .. TimeRules.Problems(this),
         ];
     }
 

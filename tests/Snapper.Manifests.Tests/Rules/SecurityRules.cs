@@ -66,7 +66,7 @@ internal static class SecurityRules
         if (pods.Annotations["dapr.io/sidecar-memory-limit"] is null || pods.Annotations["dapr.io/sidecar-cpu-request"] is null) yield return $"{pods.Where}: the sidecar must say what it needs";
     }
 
-    private static double Bytes(JsonNode quantity)
+    public static double Bytes(JsonNode quantity)
     {
         var text = quantity.ToString();
         var digits = text.TrimEnd('K', 'M', 'G', 'T', 'i', 'k', 'm');

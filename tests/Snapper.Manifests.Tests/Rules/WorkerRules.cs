@@ -29,8 +29,6 @@ internal static class WorkerRules
                 foreach (var problem in Worker(all, pods, container)) yield return problem;
             }
         }
-
-        foreach (var problem in Redis(all)) yield return problem;
     }
 
     private static IEnumerable<string> Worker(Manifests all, Pods pods, JsonObject container)
@@ -102,24 +100,6 @@ internal static class WorkerRules
             var volume = mounts.FirstOrDefault(one => (string?)one["mountPath"] == folder)?["name"];
             var items = List(pods.Spec["volumes"]).FirstOrDefault(one => (string?)one["name"] == (string?)volume)?["secret"]?["items"];
             if (!List(items).Any(item => (string?)item["path"] == path[(folder.Length + 1)..])) yield return $"{pods.Where}: {variable} names {path}, which no secret brings there";
-        }
-    }
-
-    private static IEnumerable<string> Redis(Manifests all)
-    {
-        foreach (var pods in all.Pods.Where(pods => pods.Containers.Any(container => (string?)container["name"] == "redis")))
-        {
-            var map = List(pods.Spec["volumes"]).Select(volume => (string?)volume["configMap"]?["name"]).OfType<string>().FirstOrDefault();
-            var lines = ((string?)all.Find("ConfigMap", map)?["data"]?["redis.conf"] ?? "").Split('\n');
-            foreach (var line in (string[])["appendonly yes", "appendfsync always", "maxmemory-policy noeviction", "dir /data"])
-            {
-                if (!lines.Contains(line)) yield return $"{pods.Where}: its redis.conf must say '{line}'";
-            }
-
-            if (!List(pods.Owner["spec"]!["volumeClaimTemplates"]).Any(claim => List(pods.Containers[0]["volumeMounts"]).Any(mount => (string?)mount["mountPath"] == "/data" && (string?)mount["name"] == (string?)claim["metadata"]!["name"])))
-            {
-                yield return $"{pods.Where}: /data must be on a volume that lasts";
-            }
         }
     }
 }

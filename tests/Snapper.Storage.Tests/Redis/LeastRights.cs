@@ -9,7 +9,7 @@ using Xunit;
 
 namespace Snapper.Storage.Tests.Redis;
 
-/// <summary>A server with the access control line of docs/security.md, as it stands there, in its ACL file.</summary>
+/// <summary>A server with the access control line that Kubernetes mounts; docs/security.md has the same one.</summary>
 public sealed class LeastRightsServer : IAsyncLifetime
 {
     private const string Secret = "s3cret";
@@ -19,10 +19,10 @@ public sealed class LeastRightsServer : IAsyncLifetime
     /// <summary>The line, with a password.</summary>
     public static string Line()
     {
-        var text = File.ReadAllText(Path.Combine(FolderOf("docs"), "security.md"));
+        var text = File.ReadAllText(Path.Combine(FolderOf("k8s"), "components", "redis", "users.acl"));
         var line = Regex.Match(text, "^user snapper .*$", RegexOptions.Multiline).Value;
-        Assert.Contains(" >PASSWORD ", line, StringComparison.Ordinal);
-        return line.Replace("PASSWORD", Secret, StringComparison.Ordinal);
+        Assert.Contains(" PASSWORD ", line, StringComparison.Ordinal);
+        return line.Replace("PASSWORD", ">" + Secret, StringComparison.Ordinal);
     }
 
     public RedisOptions Options() => new() { Port = Server.Port, User = "snapper", Password = Secret, KeyPrefix = $"snapper:t{Guid.NewGuid():N}:" };
@@ -42,7 +42,14 @@ public sealed class LeastRightsServer : IAsyncLifetime
         }
     }
 
-    public Task DisposeAsync() => Server is null ? Task.CompletedTask : Server.DisposeAsync().AsTask();
+    /// <summary>Fails what used it when anything was refused, also where the product lived with it.</summary>
+    public async Task DisposeAsync()
+    {
+        if (Server is null) return;
+        var refused = await Server.Command("ACL", "LOG");
+        await Server.DisposeAsync();
+        Assert.True(refused.StartsWith("*0", StringComparison.Ordinal), refused);
+    }
 
     private static string FolderOf(string name)
     {
