@@ -187,6 +187,24 @@ public sealed class CommandLineTests
         if (refused is not null) Assert.Contains("must have at least 16 characters", Assert.IsType<UsageException>(refused).Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("5101", false)]
+    [InlineData("3500", false)]
+    [InlineData("5103", false)]
+    [InlineData("5102", true)]
+    public void A_port_for_metrics_is_one_of_its_own(string port, bool starts)
+    {
+        var environment = new Dictionary<string, string>
+        {
+            ["SNAPPER_METRICS_PORT"] = port, ["SNAPPER_APP_PORT"] = "5103",
+        };
+        var refused = Record.Exception(() => Assert.Equal(
+            5102, WorkerCommand.Settings([], environment.GetValueOrDefault).MetricsPort));
+        Assert.Equal(starts, refused is null);
+        if (starts) return;
+        Assert.Contains("a port of its own", Assert.IsType<UsageException>(refused).Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void A_worker_takes_its_settings_from_the_environment_and_options_win()
     {

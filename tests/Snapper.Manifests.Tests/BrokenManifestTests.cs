@@ -61,8 +61,8 @@ public sealed class BrokenManifestTests
     // Ports.
     [InlineData("Service/snapper-workers", "replace", "/spec/ports/0/targetPort", "\"http\"", "StatefulSet/snapper-worker has no port http")]
     [InlineData("Service/snapper-workers", "replace", "/spec/ports/0/port", "80", "is headless: its port 80 must be that of the pods, 5101")]
-    [InlineData("ServiceMonitor/snapper-worker", "replace", "/spec/endpoints/0/port", "\"metrics\"", "has no port metrics")]
-    [InlineData(Worker, "replace", Container + "/readinessProbe/httpGet/port", "5102", "readinessProbe asks at port 5102, which is not there")]
+    [InlineData("ServiceMonitor/snapper-worker", "replace", "/spec/endpoints/0/port", "\"http\"", "has no port http")]
+    [InlineData(Worker, "replace", Container + "/readinessProbe/httpGet/port", "5103", "readinessProbe asks at port 5103, which is not there")]
     [InlineData(Worker, "add", Container + "/livenessProbe/exec", """{"command":["true"]}""", "livenessProbe must have one way to ask")]
     [InlineData(Worker, "add", Container + "/ports/-", """{"name":"api","containerPort":9}""", "a port name is there twice")]
     [InlineData(Worker, "replace", Annotations + "app-port", "\"5100\"", "dapr.io/app-port 5100 is no port of its containers")]
@@ -121,7 +121,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", "/spec/replicas", "4", "AllowedHosts lacks snapper-worker-4.snapper-workers")]
     [InlineData(Worker, "replace", "/spec/replicas", "2", "the dashboard looks at")]
     [InlineData(Worker, "replace", "/spec/ordinals/start", "2", "its pods are w2, w3, w4, not w1 to w3")]
-    [InlineData(Worker, "replace", Container + "/env/4/value", "\"5102\"", "and the worker listens at 5102")]
+    [InlineData(Worker, "replace", Container + "/env/4/value", "\"5103\"", "and the worker listens at 5103")]
     [InlineData(Worker, "replace", Container + "/env/5/value", "\"3501\"", "injected sidecars listen at 3500, not at 3501")]
     [InlineData(Worker, "replace", Annotations + "app-id", "\"snapper2\"", "calls of the app snapper2 would be repeated by the sidecar")]
     [InlineData(Worker, "replace", Container + "/env/19", """{"name":"SNAPPER_APP_ID","value":"shop"}""", "and the worker takes it for shop")]
@@ -134,6 +134,9 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", Container + "/env/16/value", "\"/other\"", "nothing can be written in TMPDIR, /other")]
     [InlineData("ConfigMap/snapper-redis", "replace", "/data/redis.conf", "\"appendonly no\"", "its redis.conf must say 'appendonly yes'")]
     [InlineData(Redis, "replace", Container + "/volumeMounts/0/mountPath", "\"/redis\"", "StatefulSet/snapper-redis: /data must be on a volume that lasts")]
+    [InlineData("NetworkPolicy/snapper-monitoring", "replace", "/spec/ingress/0/ports/0/port", "5101", "reaches 5101")]
+    [InlineData(Worker, "replace", Container + "/env/21/value", "\"5103\"", "serves metrics at 5103")]
+    [InlineData(Worker, "remove", Container + "/env/21", null, "ServiceMonitor/snapper-worker asks at 5102, where")]
     // Times.
     [InlineData(Worker, "replace", Container + "/env/10/value", "\"25\"", "the worker needs it for 25 s to leave and 10 s to drain")]
     [InlineData(Worker, "replace", Pod + "/terminationGracePeriodSeconds", "40", "the worker may need 60 s to stop, and is killed after 40 s")]
@@ -155,7 +158,7 @@ public sealed class BrokenManifestTests
     {
         const string Off = "user default reset\\n";
         const string List = "/data/users.acl";
-        const string User = Container + "/env/21/value";
+        const string User = Container + "/env/22/value";
         const string Secret = """{"name":"A","valueFrom":{"secretKeyRef":{"name":"snapper-redis","key":"password"}}}""";
         return new TheoryData<string, string, string, string?, string>
         {

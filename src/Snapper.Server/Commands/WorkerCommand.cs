@@ -44,6 +44,9 @@ internal static class WorkerCommand
     private static readonly Option<int> s_appPort = Options.Whole(
         "--app-port", "PORT", "where its sidecar alone calls it, on 127.0.0.1 (default: --listen-port)", 0, 1, 65535);
 
+    private static readonly Option<int> s_metricsPort = Options.Whole(
+        "--metrics-port", "PORT", "where /metrics is served as well, and nothing else (default: nowhere)", 0, 1, 65535);
+
     private static readonly Option<string> s_sidecar = Options.Of(
         "--sidecar", "KIND", "daprd | embedded", Values.Word("daprd", "embedded"), "daprd");
 
@@ -81,7 +84,8 @@ internal static class WorkerCommand
     /// <summary><c>worker</c>.</summary>
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
-        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_sidecar, AppId,
+        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_metricsPort, s_sidecar,
+        AppId,
         s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
 
@@ -164,6 +168,13 @@ internal static class WorkerCommand
             throw new UsageException($"--listen-address {address} is reached from other machines, and {why}");
         }
 
+        var metrics = line.GetValue(s_metricsPort);
+        int[] others = [line.GetValue(s_listenPort), line.GetValue(s_sidecarPort), line.GetValue(s_appPort)];
+        if (metrics > 0 && others.Contains(metrics))
+        {
+            throw new UsageException($"--metrics-port {metrics} has another use already; give a port of its own.");
+        }
+
         var seal = MailboxSeal.From(environment(MailboxSeal.Variable));
         if (line.GetValue(s_workers) is not null && seal is null) throw MailboxSeal.IsMissing();
         return new WorkerSettings
@@ -178,6 +189,7 @@ internal static class WorkerCommand
             ListenPort = line.GetValue(s_listenPort),
             SidecarPort = line.GetValue(s_sidecarPort),
             AppPort = line.GetValue(s_appPort),
+            MetricsPort = metrics,
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,
             LogKind = redis is null ? LogKind.File : LogKind.Redis,

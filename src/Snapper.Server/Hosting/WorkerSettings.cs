@@ -63,6 +63,9 @@ internal sealed class WorkerSettings
     /// <summary>The port, on loopback, where the sidecar alone calls it; 0: at the worker's own.</summary>
     public int AppPort { get; init; }
 
+    /// <summary>Where <c>/metrics</c> is served and nothing else, so that it can be opened alone; 0: nowhere.</summary>
+    public int MetricsPort { get; init; }
+
     /// <summary>daprd or the embedded stand-in.</summary>
     public required SidecarKind SidecarKind { get; init; }
 

@@ -54,6 +54,11 @@ internal static class WorkerWeb
             {
                 ApiListener.Listen(server, IPAddress.Loopback, settings.AppPort);
             }
+
+            if (settings.MetricsPort > 0)
+            {
+                ApiListener.Listen(server, settings.ListenAddress, settings.MetricsPort);
+            }
         });
         var app = builder.Build();
         var options = new ApiOptions
@@ -67,6 +72,7 @@ internal static class WorkerWeb
         inspection.Memory = app.Services.GetRequiredService<MemoryHeadroom>().View;
         var gate = new AuthorizationMiddleware(security.Tokens, settings.AppApiToken, limits, options.Audit, options.Rights is not null, security.SidecarMayTransact);
         WorkerConfiguration.Hosts(app.Configuration).Use(app);
+        MetricsPort.Use(app, settings.MetricsPort);
         places.Use(app, settings.AppPort, options.RetryAfter);
         gate.Use(app);
         SnapperApi.Map(app, door, inspection, options, () => inspection.Control);

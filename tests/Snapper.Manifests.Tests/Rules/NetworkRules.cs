@@ -12,7 +12,23 @@ internal static class NetworkRules
     public static IEnumerable<JsonObject> Peers(JsonObject policy) =>
         List(policy["spec"]!["ingress"]).SelectMany(rule => List(rule["from"])).Concat(List(policy["spec"]!["egress"]).SelectMany(rule => List(rule["to"])));
 
-    public static IEnumerable<string> Problems(Manifests all) => [.. all.OfKind("NetworkPolicy").SelectMany(policy => Ports(all, policy)), .. Closed(all), .. Ways(all)];
+    public static IEnumerable<string> Problems(Manifests all) =>
+    [
+        .. all.OfKind("NetworkPolicy").SelectMany(policy => Ports(all, policy)), .. Closed(all), .. Ways(all),
+        .. Scraped(all),
+    ];
+
+    /// <summary>Namespaces of others reach what serves metrics alone.</summary>
+    private static IEnumerable<string> Scraped(Manifests all) =>
+        from policy in all.OfKind("NetworkPolicy")
+        from pods in all.Pods.Where(pods => pods.HasSidecar && Selects(policy, pods))
+        from rule in List(policy["spec"]!["ingress"])
+        from peer in List(rule["from"])
+        let space = (string?)peer["namespaceSelector"]?["matchLabels"]?["kubernetes.io/metadata.name"]
+        where space is not null
+        from port in List(rule["ports"]).Select(port => port["port"]!)
+        where pods.Port(port) != pods.Port("metrics")
+        select $"{Where(policy)}: {space} reaches {port} of {pods.Where}";
 
     private static IEnumerable<string> Ports(Manifests all, JsonObject policy)
     {

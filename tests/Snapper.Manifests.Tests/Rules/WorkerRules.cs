@@ -52,6 +52,20 @@ internal static class WorkerRules
         if (first.FirstWorkers != names.Count) yield return $"{pods.Where}: SNAPPER_WORKERS is {first.FirstWorkers}, and there are {names.Count} replicas to divide the actors among";
         if ((string?)pods.Annotations["dapr.io/app-port"] != first.ListenPort.ToString(CultureInfo.InvariantCulture)) yield return $"{pods.Where}: dapr.io/app-port is {pods.Annotations["dapr.io/app-port"]}, and the worker listens at {first.ListenPort}";
         if (first.SidecarPort != SidecarPort) yield return $"{pods.Where}: injected sidecars listen at {SidecarPort}, not at {first.SidecarPort}";
+        if (first.MetricsPort > 0 && pods.Port("metrics") != first.MetricsPort)
+        {
+            yield return $"{pods.Where}: the worker serves metrics at {first.MetricsPort}, not at the port metrics";
+        }
+
+        foreach (var monitor in all.OfKind("ServiceMonitor"))
+        {
+            var asked = List(monitor["spec"]!["endpoints"]).Select(endpoint => pods.Port(endpoint["port"]));
+            foreach (var port in asked.Where(port => port != first.ListenPort && port != first.MetricsPort))
+            {
+                yield return $"{Where(monitor)} asks at {port}, where the worker does not listen";
+            }
+        }
+
         var app = (string?)pods.Annotations["dapr.io/app-id"];
         if (app != first.AppId) yield return $"{pods.Where}: dapr.io/app-id is {app}, and the worker takes it for {first.AppId} (SNAPPER_APP_ID)";
         if (!all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["apps"])).Contains(app))

@@ -33,7 +33,9 @@ internal sealed class SecuredWorker : IAsyncDisposable
     public string AuditFile { get; private set; } = "";
 
     /// <summary>With a token for each role, named as the role, unless there shall be none.</summary>
-    public static async Task<SecuredWorker> Start(bool tokens = true, string? appToken = SidecarToken, Dictionary<string, string?>? also = null)
+    public static async Task<SecuredWorker> Start(
+        bool tokens = true, string? appToken = SidecarToken, Dictionary<string, string?>? also = null,
+        int metricsPort = 0)
     {
         var worker = new SecuredWorker();
         var settings = new WorkerSettings
@@ -46,6 +48,7 @@ internal sealed class SecuredWorker : IAsyncDisposable
             DataDirectory = worker._data.Path,
             Fsync = FsyncPolicy.Always,
             AppApiToken = appToken,
+            MetricsPort = metricsPort,
         };
         worker.AuditFile = settings.AuditFile;
         var configuration = new Dictionary<string, string?>(also ?? []);
