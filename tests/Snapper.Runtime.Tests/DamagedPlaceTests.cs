@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text;
 using Snapper.Actors.Generated;
 using Snapper.Apps.ListAppend;
+using Snapper.Cluster.Membership;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -91,6 +92,32 @@ public sealed class DamagedPlaceTests
         damaged.Clear();
         Assert.Equal("[1]", await Read(cluster, a));
         Assert.Empty(cluster.Unexpected);
+    }
+
+    /// <summary>What was read once stays true while no other life opens the log; a try is no reason to read it.</summary>
+    [Fact]
+    public async Task The_log_of_a_dead_worker_is_read_once_however_often_its_damaged_place_is_tried()
+    {
+        await using var cluster = await TestCluster.Start(2, lease: TimeSpan.FromSeconds(1));
+        var a = cluster.IdAt(2, "ListAppend");
+        var appended = await TestCluster.SubmitTo(cluster[2], "ListAppend", a, "Append", new { value = 1 }, null);
+        Assert.True(appended.Outcome == Outcome.Committed, TestWorker.Describe(appended));
+        var storage = cluster.Shared.Log(2);
+        storage.DamagedPlaces.Add(new("ListAppend", a));
+        await cluster.Kill(2);
+        await Rig.Until(() => Told() > 0, "it is told", 20);
+        var epoch = storage.Epoch;
+
+        await Task.Delay(2.5 * TakeOvers.TriedAgain);
+        Assert.Equal((epoch, 1), (storage.Epoch, Told()));
+
+        storage.DamagedPlaces.Clear();
+        Assert.Equal("[1]", await Read(cluster, a));
+        Assert.Equal(epoch, storage.Epoch);
+        Assert.Equal(1, cluster.OwnerOf("ListAppend", a).Worker.Options.Number);
+        Assert.Empty(cluster.Unexpected);
+
+        int Told() => cluster.Logged.Lines.Count(static line => line.Id == 1034);
     }
 
     [Fact]

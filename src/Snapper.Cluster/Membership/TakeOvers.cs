@@ -22,12 +22,28 @@ internal sealed class TakeOvers(
     Worker worker, IBranchNode node, IClusterStore store, DirectoryFollower directory,
     Func<IReadOnlyList<Member>> members) : IAsyncDisposable
 {
-    private static readonly TimeSpan s_triedAgain = TimeSpan.FromSeconds(5);
+    /// <summary>
+    /// After which a take-over that met damage is tried again; twice as long each time that reads the log.
+    /// </summary>
+    internal static readonly TimeSpan TriedAgain = TimeSpan.FromSeconds(5);
+
+    /// <summary>Longest pause between two readings of a log that is damaged itself.</summary>
+    internal static readonly TimeSpan TriedAgainMost = TimeSpan.FromMinutes(1);
 
     private readonly IBranchNode _node = node;
-    private readonly ConcurrentDictionary<int, long> _damaged = []; // when each was found to be, by number
+    private readonly ConcurrentDictionary<int, Damage> _damaged = []; // by number
+    private readonly ConcurrentDictionary<int, Unfinished> _unfinished = []; // by number
     private Task _running = Task.CompletedTask;
     private readonly Dictionary<Incarnation, Task> _evicting = []; // each of its own: a take-over may wait for the very worker that has to be evicted (R2, R5)
+
+    /// <summary>When the take-over of a life met damage last, what it is, and how long the next one waits.</summary>
+    private sealed record Damage(Incarnation Dead, long Found, string What, TimeSpan Pause);
+
+    /// <summary>
+    /// A take-over that is over but for actors whose places are damaged. No other life writes to the log while it is
+    /// open here, so that what was read of it once stays true.
+    /// </summary>
+    private sealed record Unfinished(Rescue Rescue, IReadOnlyList<SetAside> SetAside, long Records);
 
     /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
     public void Look(IReadOnlyList<Member> all)
@@ -37,6 +53,15 @@ internal sealed class TakeOvers(
             return;
         }
 
+        foreach (var (number, unfinished) in _unfinished)
+        {
+            if (IsOver(unfinished.Rescue, all))
+            {
+                _running = worker.Background.Run(() => Keep(number, null));
+                return;
+            }
+        }
+
         foreach (var member in all)
         {
             // One that owned nothing is fenced as well: a new master, ACTs and plans may wait for it (R3).
@@ -44,12 +69,30 @@ internal sealed class TakeOvers(
                 && !IsEvicting(member.Incarnation)
                 && !IsRescuedByAnother(member, all)
                 && (member.State == MemberState.Expired || (member.State == MemberState.Fenced && member.Entries > 0))
-                && !(_damaged.TryGetValue(member.Incarnation.Worker, out var found) && worker.Time.GetElapsedTime(found) < s_triedAgain))
+                && !(_damaged.TryGetValue(member.Incarnation.Worker, out var damage)
+                    && damage.Dead == member.Incarnation
+                    && worker.Time.GetElapsedTime(damage.Found) < damage.Pause))
             {
                 _running = worker.Background.Run(() => Run(member, FenceWhen.LeaseExpired));
                 return;
             }
         }
+    }
+
+    /// <summary>The dead worker lives again, has left, or another rescues it.</summary>
+    private bool IsOver(Rescue rescue, IReadOnlyList<Member> all)
+    {
+        foreach (var member in all)
+        {
+            if (member.Incarnation.Worker == rescue.Fenced.Worker)
+            {
+                return member.Incarnation != rescue.Fenced
+                    || member.State is MemberState.Live or MemberState.Left
+                    || IsRescuedByAnother(member, all);
+            }
+        }
+
+        return false;
     }
 
     /// <summary>Another that lives is at it: who else is dead must not wait for that.</summary>
@@ -107,13 +150,40 @@ internal sealed class TakeOvers(
         {
             await eviction.ConfigureAwait(false);
         }
+
+        foreach (var number in _unfinished.Keys)
+        {
+            await Keep(number, null).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Keeps what is left of a take-over, or nothing, in place of what was kept of one of the same worker.</summary>
+    private async Task Keep(int number, Unfinished? unfinished)
+    {
+        _unfinished.TryRemove(number, out var earlier);
+        if (unfinished is not null)
+        {
+            _unfinished[number] = unfinished;
+        }
+
+        if (earlier is not null && earlier.Rescue != unfinished?.Rescue)
+        {
+            await earlier.Rescue.DisposeAsync().ConfigureAwait(false);
+        }
     }
 
     private async Task Run(Member dead, FenceWhen when)
     {
         try
         {
-            await TakeOver(dead, when).ConfigureAwait(false);
+            if (_unfinished.TryGetValue(dead.Incarnation.Worker, out var left) && left.Rescue.Fenced == dead.Incarnation)
+            {
+                await Finish(left).ConfigureAwait(false);
+            }
+            else
+            {
+                await TakeOver(dead, when).ConfigureAwait(false);
+            }
         }
         catch (OperationCanceledException) when (worker.Stopping.IsCancellationRequested)
         {
@@ -129,7 +199,8 @@ internal sealed class TakeOvers(
         catch (CorruptLogException damage)
         {
             // What it owned is out of reach until an operator has put its storage right. Those who live go on; if they stopped for it, nobody would be left.
-            Damaged(dead, damage.Message);
+            Damaged(dead.Incarnation, damage.Message, readsAll: true);
+            RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage.Message);
         }
         catch (Exception exception)
         {
@@ -138,10 +209,15 @@ internal sealed class TakeOvers(
     }
 
     /// <summary>The take-over is tried again later.</summary>
-    private void Damaged(Member dead, string damage)
+    /// <param name="dead">The dead life.</param>
+    /// <param name="what">What is damaged.</param>
+    /// <param name="readsAll">The next try reads the whole log: the more of them have failed, the later it is.</param>
+    private void Damaged(Incarnation dead, string what, bool readsAll)
     {
-        _damaged[dead.Incarnation.Worker] = worker.Time.GetTimestamp();
-        RuntimeLog.TakeOverDamaged(worker.Logger, dead.Incarnation.ToString(), damage);
+        var pause = readsAll && _damaged.TryGetValue(dead.Worker, out var before) && before.Dead == dead
+            ? TimeSpan.FromTicks(Math.Min(before.Pause.Ticks * 2, TriedAgainMost.Ticks))
+            : TriedAgain;
+        _damaged[dead.Worker] = new Damage(dead, worker.Time.GetTimestamp(), what, pause);
     }
 
     private async Task TakeOver(Member dead, FenceWhen when)
@@ -157,7 +233,25 @@ internal sealed class TakeOvers(
             return; // it lives, or another is at it
         }
 
-        await using var rescue = fenced.Value!;
+        var rescue = fenced.Value!;
+        Unfinished? unfinished = null;
+        try
+        {
+            unfinished = await TakeOver(rescue).ConfigureAwait(false);
+        }
+        finally
+        {
+            await Keep(rescue.Fenced.Worker, unfinished).ConfigureAwait(false);
+            if (unfinished is null)
+            {
+                await rescue.DisposeAsync().ConfigureAwait(false);
+            }
+        }
+    }
+
+    /// <returns>What is left to do, if anything is.</returns>
+    private async Task<Unfinished?> TakeOver(Rescue rescue)
+    {
         RuntimeLog.TakingOver(worker.Logger, rescue.Fenced.ToString());
         _node.Gate.Hub.Retire(rescue.Fenced);
         var recovered = await LogRecovery.Run(rescue.Log, rescue.States, rescue.Opening, NoSink.Instance, worker.Time, worker.Stopping, mayReturn: true).ConfigureAwait(false);
@@ -173,17 +267,73 @@ internal sealed class TakeOvers(
         await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
 
         await Divide(rescue, recovered.SetAside).ConfigureAwait(false);
-        if (recovered.SetAside.Count > 0)
-        {
-            Damaged(dead, recovered.SetAside[0].Damage);
-        }
-
         RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
         _node.First.PostRun(() =>
         {
             _node.Requests.TellResolved(rescue.Fenced);
             _node.Decisions.Kept?.Forget(rescue.Fenced.Worker);
         });
+        return Left(rescue, recovered.SetAside, recovered.Records);
+    }
+
+    /// <summary>
+    /// Tries to store what was set aside, and gives the entries away that waited for it. The log is not read for it.
+    /// </summary>
+    private async Task Finish(Unfinished unfinished)
+    {
+        var rescue = unfinished.Rescue;
+        var over = false;
+        try
+        {
+            var setAside = await LogRecovery.Store(
+                rescue.States, rescue.Opened.Epoch, unfinished.SetAside, worker.Stopping).ConfigureAwait(false);
+            if (setAside.Count < unfinished.SetAside.Count)
+            {
+                await Divide(rescue, setAside).ConfigureAwait(false);
+            }
+
+            var left = Left(rescue, setAside, unfinished.Records);
+            over = left is null;
+            if (over)
+            {
+                Damaged(rescue.Fenced, "", readsAll: false); // who is looked at next may be known as of before this
+                RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), unfinished.Records, 0);
+            }
+            else
+            {
+                await Keep(rescue.Fenced.Worker, left).ConfigureAwait(false);
+            }
+        }
+        catch (LogLostException)
+        {
+            over = true;
+            throw;
+        }
+        finally
+        {
+            if (over)
+            {
+                await Keep(rescue.Fenced.Worker, null).ConfigureAwait(false);
+            }
+        }
+    }
+
+    private Unfinished? Left(Rescue rescue, IReadOnlyList<SetAside> setAside, long records)
+    {
+        if (setAside.Count == 0)
+        {
+            return null;
+        }
+
+        // It is said once: the next tries find the same, and cost little.
+        var what = setAside[0].Damage;
+        if (!_damaged.TryGetValue(rescue.Fenced.Worker, out var before) || before.What != what)
+        {
+            RuntimeLog.TakeOverDamaged(worker.Logger, rescue.Fenced.ToString(), what);
+        }
+
+        Damaged(rescue.Fenced, what, readsAll: false);
+        return new Unfinished(rescue, setAside, records);
     }
 
     /// <summary>

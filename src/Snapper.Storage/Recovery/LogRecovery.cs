@@ -103,6 +103,32 @@ public static class LogRecovery
     }
 
     /// <summary>
+    /// Tries again to store what a recovery has set aside, while the log that it read is open for it and no other life
+    /// can have written to it.
+    /// </summary>
+    /// <param name="store">The store of that log.</param>
+    /// <param name="epoch">With which the log is open.</param>
+    /// <param name="setAside">What was set aside.</param>
+    /// <param name="cancellation">Gives up.</param>
+    /// <returns>What still is.</returns>
+    /// <exception cref="CorruptLogException">
+    /// A place was repaired with a state that is older than what the changes build on.
+    /// </exception>
+    /// <exception cref="LogLostException">Another opened the log meanwhile.</exception>
+    /// <exception cref="IOException">The store refused; run again later.</exception>
+    public static async Task<IReadOnlyList<SetAside>> Store(
+        IStateStore store, long epoch, IReadOnlyList<SetAside> setAside, CancellationToken cancellation)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        ArgumentNullException.ThrowIfNull(setAside);
+        Dictionary<ActorKey, CorruptLogException> damaged = [];
+        List<StateCheckpoint> states = [.. setAside.Select(static one => one.Changes.ToCheckpoint(one.Actor))];
+        Check(await DamagedPlaces.Checkpoint(store, epoch, states, damaged, cancellation));
+        return [.. setAside.Where(one => damaged.ContainsKey(one.Actor))
+            .Select(one => new SetAside(one.Actor, one.Changes, damaged[one.Actor].Message))];
+    }
+
+    /// <summary>
     /// Whoever opened the log later may have trimmed it under a reading: what is missing then was checkpointed, and
     /// nothing is damaged.
     /// </summary>
