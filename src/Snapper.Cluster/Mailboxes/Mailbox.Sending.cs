@@ -201,6 +201,10 @@ internal sealed partial class Mailbox
                 var step = problem is null ? _sender.Answered(call, answer) : _sender.Failed(call);
                 goOn = step != SendStep.Pause;
                 NoteFill();
+                if (problem is null && !goOn && _sender.IsMisled)
+                {
+                    problem = $"{answer.From} has taken messages that {_hub.Own} has not sent.";
+                }
 
                 // One that refuses what it is sent is as good as silent: nothing else would ever end it (R5).
                 var reached = goOn

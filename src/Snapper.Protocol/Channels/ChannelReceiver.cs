@@ -15,6 +15,8 @@ public sealed class ChannelReceiver
     private readonly Incarnation _own;
     private readonly PeerView _peer;
     private Incarnation _from;
+    private readonly List<uint> _checksums = []; // of the messages of the packet that brought something new last
+    private long _checksumsFrom = 1;
     private long _next = 1;
 
     /// <param name="own">This worker in this life.</param>
@@ -52,6 +54,11 @@ public sealed class ChannelReceiver
 
         skip = (int)Math.Min(_next - packet.First, packet.Count);
         Duplicates += skip;
+        if (packet.Count > skip)
+        {
+            Remember(packet);
+        }
+
         return true;
     }
 
@@ -89,7 +96,49 @@ public sealed class ChannelReceiver
             return Say(AnswerKind.OtherEpoch, packet);
         }
 
-        return packet.First > _next ? Say(AnswerKind.Expecting, packet) with { Next = _next } : default;
+        if (packet.First > _next)
+        {
+            return Say(AnswerKind.Expecting, packet) with { Next = _next };
+        }
+
+        return IsTheSame(packet) ? default : Say(AnswerKind.Refused, packet) with
+        {
+            Problem = $"Other messages of {packet.From} have come with the numbers from {packet.First} on.",
+        };
+    }
+
+    /// <summary>
+    /// A message that comes again is what was taken under its number. If not, another has sent one of both, and to call
+    /// it known would lose it in silence. A sender goes back no further than to its last packet.
+    /// </summary>
+    private bool IsTheSame(in ChannelPacket packet)
+    {
+        var number = packet.First;
+        foreach (var message in packet)
+        {
+            if (number == _next)
+            {
+                break;
+            }
+
+            var at = number++ - _checksumsFrom;
+            if (at >= 0 && at < _checksums.Count && _checksums[(int)at] != Crc32C.Of(message.Span))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private void Remember(in ChannelPacket packet)
+    {
+        _checksums.Clear();
+        _checksumsFrom = packet.First;
+        foreach (var message in packet)
+        {
+            _checksums.Add(Crc32C.Of(message.Span));
+        }
     }
 
     private ChannelAnswer Say(AnswerKind kind, in ChannelPacket packet) => new() { Kind = kind, From = _own, To = packet.From };
@@ -101,6 +150,7 @@ public sealed class ChannelReceiver
         {
             _from = _peer.Known;
             _next = 1;
+            _checksums.Clear();
         }
     }
 }

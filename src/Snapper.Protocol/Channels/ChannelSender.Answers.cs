@@ -6,7 +6,7 @@ public sealed partial class ChannelSender
     /// <summary>An attempt was answered.</summary>
     /// <param name="attempt">The attempt, as <see cref="Attempt"/> said when the packet was taken.</param>
     /// <param name="answer">The answer, as read.</param>
-    /// <exception cref="ProtocolViolationException">A life of the peer has forgotten what it had taken, or took what it was not sent.</exception>
+    /// <exception cref="ProtocolViolationException">A life of the peer has forgotten what it had taken.</exception>
     public SendStep Answered(long attempt, in ChannelAnswer answer)
     {
         Follow();
@@ -40,6 +40,11 @@ public sealed partial class ChannelSender
             return Unusable();
         }
 
+        if (IsMisled)
+        {
+            return Unusable();
+        }
+
         return answer.Kind switch
         {
             AnswerKind.Taken or AnswerKind.Expecting or AnswerKind.Busy => Advance(answer),
@@ -66,8 +71,16 @@ public sealed partial class ChannelSender
     {
         var current = _current!;
 
-        // The attempt began when all below First was taken: whoever saw it cannot have said less, nor more than it held.
-        if (answer.Next < current.First || answer.Next > current.End)
+        // More than the packet held: another has sent in this life's name. What it took is unknown, so that nothing
+        // that it says counts any more; to those who need it, it is silent (R5).
+        if (answer.Next > current.End)
+        {
+            _misled = answer.From;
+            return Unusable();
+        }
+
+        // The attempt began when all below First was taken: one that saw it cannot have said less.
+        if (answer.Next < current.First)
         {
             throw new ProtocolViolationException(
                 $"{answer.From} answered {answer.Kind} {answer.Next} to the messages {current.First} to {current.End - 1} of {_own}.");

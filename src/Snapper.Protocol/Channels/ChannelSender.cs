@@ -52,6 +52,7 @@ public sealed partial class ChannelSender
     private bool _wanted;
     private bool _carriesWish;
     private bool _sentBefore;
+    private Incarnation _misled;
 
     /// <param name="own">This worker in this life.</param>
     /// <param name="peer">What is known of the peer; shared with the channel from it.</param>
@@ -80,6 +81,12 @@ public sealed partial class ChannelSender
 
     /// <summary>The peer knows a later life of this worker: nothing is sent to it any more.</summary>
     public bool IsFenced { get; private set; }
+
+    /// <summary>
+    /// The peer's life has taken what this life never sent: it was another that sent it. The channel carries nothing
+    /// until one of both begins a new life.
+    /// </summary>
+    public bool IsMisled => !_to.IsNone && _misled == _to;
 
     /// <summary>There is something to send, or an answer is awaited.</summary>
     public bool HasWork => !IsFenced && (_wanted || QueuedMessages > 0 || Attempt != 0);

@@ -87,14 +87,44 @@ public sealed class ChannelSenderTests
         Assert.Equal([(2, 0)], Drain());
     }
 
-    [Theory]
-    [InlineData(AnswerKind.Expecting, 0)]
-    [InlineData(AnswerKind.Taken, 3)]
-    public void An_answer_that_cannot_be_is_a_violation(AnswerKind kind, long next)
+    [Fact]
+    public void An_answer_of_a_life_that_forgot_what_it_took_is_a_violation()
     {
         _sender.Enqueue(Peer, [1]);
         _sender.TryTake([], out _);
-        Assert.Throws<ProtocolViolationException>(() => _sender.Answered(_sender.Attempt, Says(kind, next)));
+        Assert.Throws<ProtocolViolationException>(
+            () => _sender.Answered(_sender.Attempt, Says(AnswerKind.Expecting, 0)));
+    }
+
+    /// <summary>Another has sent in this worker's name: which of the messages are its own is unknown.</summary>
+    [Theory]
+    [InlineData(AnswerKind.Taken, 0)]
+    [InlineData(AnswerKind.Taken, 1)]
+    [InlineData(AnswerKind.Busy, 1)]
+    [InlineData(AnswerKind.Expecting, 1)]
+    public void Nothing_counts_that_a_life_says_which_took_more_than_it_was_sent(AnswerKind kind, int messages)
+    {
+        _view.Learn(Peer);
+        _sender.RequestPacket();
+        for (var i = 0; i < messages; i++)
+        {
+            _sender.Enqueue(Peer, [1]);
+        }
+
+        foreach (var next in (long[])[3, 2, 1])
+        {
+            Assert.True(_sender.TryTake([], out _));
+            Assert.Equal(SendStep.Pause, _sender.Answered(_sender.Attempt, Says(kind, next)));
+            Assert.Equal((true, 0L), (_sender.IsMisled, _sender.Acknowledged));
+        }
+
+        Assert.Equal(messages, _sender.QueuedMessages);
+        var later = Peer with { Epoch = Peer.Epoch + 1 };
+        _sender.Enqueue(later, [2]);
+        Assert.False(_sender.IsMisled);
+        Assert.True(_sender.TryTake([], out _));
+        Assert.Equal(SendStep.GoOn, _sender.Answered(_sender.Attempt, Says(AnswerKind.Taken, 2) with { From = later }));
+        Assert.Equal(1, _sender.Acknowledged);
     }
 
     [Fact]

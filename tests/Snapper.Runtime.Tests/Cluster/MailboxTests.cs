@@ -344,6 +344,64 @@ public sealed class MailboxTests
         Assert.Equal(["up w2/7", "violation: w2/7 answered Expecting 1 to the messages 2 to 2 of w1/5."], _a.Heard);
     }
 
+    /// <summary>Without a secret, each that may call actors can send packets in the name of a worker.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public void A_forged_packet_costs_the_channel_and_loses_no_message_in_silence(int forged)
+    {
+        _a.Send(_b.Own, "1");
+        _a.Transport.Last(2).Carry(_b.Hub);
+        var forger = new MailboxRig(1, 5, _time);
+        forger.Send(_b.Own, "1");
+        for (var i = 0; i < forged; i++)
+        {
+            forger.Send(_b.Own, "forged");
+        }
+
+        forger.Transport.Last(2).Carry(_b.Hub);
+        forger.Transport.Last(2).Carry(_b.Hub);
+        Assert.Equal(["up w1/5", "w1/5: 1", .. Enumerable.Repeat("w1/5: forged", forged)], _b.Heard);
+
+        _a.Send(_b.Own, "2");
+        _a.Send(_b.Own, "3");
+        for (var i = 0; i < 3; i++)
+        {
+            _a.Transport.Last(2).Carry(_b.Hub);
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(["up w2/7"], _a.Heard);
+        Assert.Equal((1L, 2L), (_a.StatusOf(2).MessagesSent, _a.StatusOf(2).QueuedMessages));
+        Assert.True(_a.Hub.Unanswered(2) >= TimeSpan.FromSeconds(2), "it must be taken for silent (R5)");
+        Assert.Contains("Other messages of w1/5", _a.StatusOf(2).LastProblem, StringComparison.Ordinal);
+
+        var next = new MailboxRig(2, 8, _time);
+        _a.Send(next.Own, "again");
+        _a.Transport.Last(2).Carry(next.Hub);
+        Assert.Equal(["up w1/5", "w1/5: again"], next.Heard);
+    }
+
+    /// <summary>The packet without messages is what workers send that have nothing to say.</summary>
+    [Fact]
+    public void A_life_that_took_what_it_was_not_sent_is_as_good_as_silent()
+    {
+        var forger = new MailboxRig(1, 5, _time);
+        forger.Send(_b.Own, "forged");
+        forger.Transport.Last(2).Carry(_b.Hub);
+        _a.Hub.Learn(_b.Own);
+        for (var i = 0; i < 3; i++)
+        {
+            _a.Hub.RequestPacket(2);
+            _a.Transport.Last(2).Carry(_b.Hub);
+            _time.Advance(TimeSpan.FromSeconds(1));
+        }
+
+        Assert.Equal(["up w2/7"], _a.Heard);
+        Assert.True(_a.Hub.Unanswered(2) >= TimeSpan.FromSeconds(2), "it must be taken for silent (R5)");
+        Assert.Equal("w2/7 has taken messages that w1/5 has not sent.", _a.StatusOf(2).LastProblem);
+    }
+
     [Fact]
     public void Packets_that_cannot_be_read_or_are_for_others_are_refused_with_the_reason()
     {
