@@ -6,7 +6,7 @@ using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
-using Snapper.Storage.Log.Records;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Cluster;
 
@@ -24,7 +24,7 @@ internal sealed class Peering(ClusterSetup setup, ClusterJoining joining) : IPee
 
     public ITransactionService Service => _node!.Door;
 
-    public Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Settle(
+    public Task<SettledRecovery> Settle(
         LogOpening opening, RecoverySummary recovered, CancellationToken cancellation) =>
         joining.Settle(opening, recovered, cancellation);
 

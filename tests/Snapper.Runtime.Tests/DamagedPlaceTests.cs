@@ -12,8 +12,10 @@ using Snapper.Runtime.Hosting;
 using Snapper.Runtime.Tests.Cluster;
 using Snapper.Runtime.Tests.Support;
 using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
 using Snapper.Storage.Membership;
 using Snapper.Storage.Memory;
+using Snapper.Storage.Recovery;
 using Snapper.Storage.States;
 using Xunit;
 
@@ -94,7 +96,9 @@ public sealed class DamagedPlaceTests
         Assert.Empty(cluster.Unexpected);
     }
 
-    /// <summary>What was read once stays true while no other life opens the log; a try is no reason to read it.</summary>
+    /// <summary>
+    /// What was read once stays true while no other life opens the log; a try is no reason to read it.
+    /// </summary>
     [Fact]
     public async Task The_log_of_a_dead_worker_is_read_once_however_often_its_damaged_place_is_tried()
     {
@@ -144,6 +148,75 @@ public sealed class DamagedPlaceTests
     }
 
     /// <summary>
+    /// A worker voted for an ACT, which is committed, and dies before it hears so. One of the two actors that the ACT
+    /// has changed there cannot be read: the change is kept for it, and made once.
+    /// </summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task What_was_in_doubt_on_the_actor_and_is_committed_is_kept_for_it(bool comesBack)
+    {
+        await using var cluster = await TestCluster.Start(
+            3, lease: TimeSpan.FromSeconds(comesBack ? 10 : 1), types: static _ => SnapperRuntimeTestsActors.All);
+        var victim = cluster.Master == 2 ? 3 : 2;
+        string near = cluster.IdAt(1, "Box"), a = cluster.IdAt(victim, "Box"), b = cluster.IdAt(victim, "Box", "b");
+        Assert.NotEqual(Partition.Of(new("Box", a)), Partition.Of(new("Box", b)));
+        Rig.Seen(await Run(a, Step.Add()));
+        await cluster[victim].Worker.Checkpoints.CheckpointNow();
+        using var gate = new Gate();
+        var answer = Run(near, Step.Call(a, Step.Add()), Step.Call(b, Step.Add()), Step.Wait(gate));
+        await gate.Reached();
+        cluster.Logs[1]!.Hold();
+        gate.Open();
+        await Rig.Until(
+            () => cluster[victim].Worker.Acts.Values.Any(static act => act.IsPrepared) && cluster.Logs[1]!.Held > 0,
+            "it is about to be committed");
+        await Task.Delay(200); // the vote is there, and a flush for whatever else has come to the log
+        cluster.Cut(1, victim);
+        var damaged = cluster.Shared.Log(victim).DamagedPlaces;
+        damaged.Add(new("Box", a));
+        cluster.Logs[1]!.Release();
+        await Rig.Until(() => answer.IsCompleted, "it is answered");
+        await cluster.Kill(victim);
+        Rig.Seen(await answer);
+        cluster.Heal();
+        if (comesBack)
+        {
+            await cluster.Open(victim).WaitAsync(TimeSpan.FromSeconds(15));
+        }
+
+        Assert.Equal(1, await Value(b));
+        var refused = await Ask(a, 500, Step.Get());
+        Assert.NotEqual(Outcome.Committed, refused.Outcome);
+        Assert.Equal(1, cluster.Shared.Log(victim).States[new("Box", a)].Version);
+        Assert.True(await HasUnversioned(cluster.Shared.Log(victim)), "it was in doubt");
+
+        damaged.Clear();
+        if (comesBack)
+        {
+            await cluster[victim].Worker.Checkpoints.CheckpointNow();
+        }
+
+        Assert.Equal(2, await Value(a));
+        Rig.Seen(await Committed(() => Run(a, Step.Add())));
+        if (comesBack)
+        {
+            await cluster.Kill(victim);
+            await cluster.Open(victim).WaitAsync(TimeSpan.FromSeconds(15));
+        }
+
+        Assert.Equal((3, 1), (await Value(a), await Value(b)));
+        Assert.Empty(cluster.Unexpected);
+
+        async Task<int> Value(string id) => Rig.Seen(await Committed(() => Ask(id, 2_000, Step.Get())))[0];
+
+        Task<TransactionEnvelope> Ask(string id, int timeoutMs, params Step[] steps) => TestCluster.SubmitTo(
+            cluster[1], "Box", id, "Run", new Script(steps), null, timeoutMs: timeoutMs);
+
+        Task<TransactionEnvelope> Run(string id, params Step[] steps) => Ask(id, 10_000, steps);
+    }
+
+    /// <summary>
     /// A worker that ran alone has changes in its log that are in no state: no other worker may be given the actor.
     /// </summary>
     [Fact]
@@ -186,6 +259,18 @@ public sealed class DamagedPlaceTests
             var appended = await TestCluster.SubmitTo(host, "ListAppend", a, "Append", new { value }, null);
             Assert.True(appended.Outcome == Outcome.Committed, TestWorker.Describe(appended));
         }
+    }
+
+    private static async Task<bool> HasUnversioned(MemoryStorage storage)
+    {
+        var has = false;
+        var opening = new LogOpening(storage.Epoch, storage.NextSequence, storage.FirstSequence, storage.Watermarks);
+        await foreach (var record in LogRecovery.ReadAll(new MemoryTransactionLog(storage), opening, default))
+        {
+            has |= record is ActEnded { Committed: true } marker && marker.Versions.Contains(InDoubt.NoVersion);
+        }
+
+        return has;
     }
 
     private static async Task<string> Read(TestCluster cluster, string id)

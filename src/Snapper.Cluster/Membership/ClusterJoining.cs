@@ -7,7 +7,6 @@ using Snapper.Runtime.Hosting;
 using Snapper.Storage;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
-using Snapper.Storage.Log.Records;
 using Snapper.Storage.Log.Writing;
 using Snapper.Storage.Membership;
 using Snapper.Storage.Recovery;
@@ -153,13 +152,12 @@ internal sealed class ClusterJoining : IAsyncDisposable
     }
 
     /// <summary>Settles what was in doubt.</summary>
-    /// <returns>The log as it stands then, and outcomes that became true.</returns>
-    public async Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Settle(
+    public async Task<SettledRecovery> Settle(
         LogOpening opening, RecoverySummary recovered, CancellationToken cancellation)
     {
-        if (recovered.InDoubt.Count == 0)
+        if (recovered.IsSettled)
         {
-            return (opening, []);
+            return new SettledRecovery(opening, [], recovered);
         }
 
         foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))

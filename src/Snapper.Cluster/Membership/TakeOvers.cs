@@ -43,7 +43,7 @@ internal sealed class TakeOvers(
     /// A take-over that is over but for actors whose places are damaged. No other life writes to the log while it is
     /// open here, so that what was read of it once stays true.
     /// </summary>
-    private sealed record Unfinished(Rescue Rescue, IReadOnlyList<SetAside> SetAside, long Records);
+    private sealed record Unfinished(Rescue Rescue, SettledRecovery Settled);
 
     /// <summary>Begins a take-over if somebody needs it and none is under way.</summary>
     public void Look(IReadOnlyList<Member> all)
@@ -157,7 +157,9 @@ internal sealed class TakeOvers(
         }
     }
 
-    /// <summary>Keeps what is left of a take-over, or nothing, in place of what was kept of one of the same worker.</summary>
+    /// <summary>
+    /// Keeps what is left of a take-over, or nothing, in place of what was kept of one of the same worker.
+    /// </summary>
     private async Task Keep(int number, Unfinished? unfinished)
     {
         _unfinished.TryRemove(number, out var earlier);
@@ -176,7 +178,8 @@ internal sealed class TakeOvers(
     {
         try
         {
-            if (_unfinished.TryGetValue(dead.Incarnation.Worker, out var left) && left.Rescue.Fenced == dead.Incarnation)
+            if (_unfinished.TryGetValue(dead.Incarnation.Worker, out var left)
+                && left.Rescue.Fenced == dead.Incarnation)
             {
                 await Finish(left).ConfigureAwait(false);
             }
@@ -266,60 +269,53 @@ internal sealed class TakeOvers(
         var settled = await Settlement.Run(rescue.Log, rescue.States, rescue.Opening, recovered, verdicts, worker.Time, worker.Stopping).ConfigureAwait(false);
         await LogRecovery.Copy(rescue.States, rescue.Opened.Epoch, recovered.With(settled.Outcomes).Outcomes, worker.Stopping).ConfigureAwait(false);
 
-        await Divide(rescue, recovered.SetAside).ConfigureAwait(false);
+        await Divide(rescue, settled.Recovered.SetAside).ConfigureAwait(false);
         RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, verdicts.Length);
         _node.First.PostRun(() =>
         {
             _node.Requests.TellResolved(rescue.Fenced);
             _node.Decisions.Kept?.Forget(rescue.Fenced.Worker);
         });
-        return Left(rescue, recovered.SetAside, recovered.Records);
+        return Left(rescue, settled);
     }
 
     /// <summary>
-    /// Tries to store what was set aside, and gives the entries away that waited for it. The log is not read for it.
+    /// Tries to store what was set aside, and gives the entries away that waited for it. The log is not read for it,
+    /// unless something else fails: then what has reached the store is unknown, and the next try begins anew.
     /// </summary>
     private async Task Finish(Unfinished unfinished)
     {
         var rescue = unfinished.Rescue;
-        var over = false;
+        Unfinished? left = null;
         try
         {
+            var (opening, _, recovered) = unfinished.Settled;
             var setAside = await LogRecovery.Store(
-                rescue.States, rescue.Opened.Epoch, unfinished.SetAside, worker.Stopping).ConfigureAwait(false);
-            if (setAside.Count < unfinished.SetAside.Count)
+                rescue.States, rescue.Opened.Epoch, recovered.SetAside, worker.Stopping).ConfigureAwait(false);
+            var settled = await Settlement.Run(
+                rescue.Log, rescue.States, opening, recovered with { SetAside = setAside }, [], worker.Time,
+                worker.Stopping).ConfigureAwait(false);
+            if (settled.Recovered.SetAside.Count < recovered.SetAside.Count)
             {
-                await Divide(rescue, setAside).ConfigureAwait(false);
+                await Divide(rescue, settled.Recovered.SetAside).ConfigureAwait(false);
             }
 
-            var left = Left(rescue, setAside, unfinished.Records);
-            over = left is null;
-            if (over)
+            left = Left(rescue, settled);
+            if (left is null)
             {
                 Damaged(rescue.Fenced, "", readsAll: false); // who is looked at next may be known as of before this
-                RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), unfinished.Records, 0);
+                RuntimeLog.TakenOver(worker.Logger, rescue.Fenced.ToString(), recovered.Records, 0);
             }
-            else
-            {
-                await Keep(rescue.Fenced.Worker, left).ConfigureAwait(false);
-            }
-        }
-        catch (LogLostException)
-        {
-            over = true;
-            throw;
         }
         finally
         {
-            if (over)
-            {
-                await Keep(rescue.Fenced.Worker, null).ConfigureAwait(false);
-            }
+            await Keep(rescue.Fenced.Worker, left).ConfigureAwait(false);
         }
     }
 
-    private Unfinished? Left(Rescue rescue, IReadOnlyList<SetAside> setAside, long records)
+    private Unfinished? Left(Rescue rescue, SettledRecovery settled)
     {
+        var setAside = settled.Recovered.SetAside;
         if (setAside.Count == 0)
         {
             return null;
@@ -333,7 +329,7 @@ internal sealed class TakeOvers(
         }
 
         Damaged(rescue.Fenced, what, readsAll: false);
-        return new Unfinished(rescue, setAside, records);
+        return new Unfinished(rescue, settled);
     }
 
     /// <summary>

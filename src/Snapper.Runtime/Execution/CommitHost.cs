@@ -255,6 +255,7 @@ public sealed class CommitHost
             DecidedPart part => CommitRecords.Of(part),
             PreparedAct part => CommitRecords.Of(part),
             DecidedAct part => CommitRecords.Of(part),
+            LateMarker late => late.Marker,
             _ => throw new Snapper.Protocol.ProtocolViolationException($"Nothing is known of how to log a {item.GetType().Name}."),
         };
         long ticket;

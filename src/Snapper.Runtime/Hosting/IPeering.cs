@@ -2,7 +2,7 @@ using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Storage.Checkpoints;
 using Snapper.Storage.Log;
-using Snapper.Storage.Log.Records;
+using Snapper.Storage.Recovery;
 
 namespace Snapper.Runtime.Hosting;
 
@@ -23,8 +23,7 @@ public interface IPeeringSetup
 public interface IPeering
 {
     /// <summary>Settles what was in doubt (R2).</summary>
-    /// <returns>The log as it stands then, and outcomes that became true.</returns>
-    Task<(LogOpening Opening, IReadOnlyList<(OutcomeRecord Outcome, long Sequence)> Outcomes)> Settle(
+    Task<SettledRecovery> Settle(
         LogOpening opening, RecoverySummary recovered, CancellationToken cancellation);
 
     /// <summary>The peers of the worker, which is being built. Called once.</summary>

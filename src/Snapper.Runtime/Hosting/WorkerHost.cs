@@ -191,15 +191,14 @@ public sealed class WorkerHost : IAsyncDisposable
             peering = await setup.Cluster.Begin(setup, opening, recovered, cancellation).ConfigureAwait(false);
             try
             {
-                (opening, settled) = await peering.Settle(opening, recovered, cancellation).ConfigureAwait(false);
+                (opening, settled, recovered) =
+                    await peering.Settle(opening, recovered, cancellation).ConfigureAwait(false);
             }
             catch
             {
                 await peering.Abandon().ConfigureAwait(false); // else it would keep a lease, and never open
                 throw;
             }
-
-            recovered = recovered.With(settled);
         }
 
         Worker? worker = null;
@@ -207,6 +206,8 @@ public sealed class WorkerHost : IAsyncDisposable
         {
             OnDamaged = what => RuntimeLog.CheckpointDamaged(setup.Logger, what),
             OnFailing = (since, why) => RuntimeLog.CheckpointsFail(setup.Logger, (long)since.TotalSeconds, why),
+
+            OnVersionsGiven = marker => worker!.PostToCommits(() => worker.Commits.Append(new LateMarker(marker))),
 
             // A checkpoint that is fenced, or that shows a loss (L7): as certain as a check of the epoch.
             OnStopped = (status, detail) => worker!.Fail(new LogLostFailure(

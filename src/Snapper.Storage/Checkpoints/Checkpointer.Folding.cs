@@ -1,5 +1,6 @@
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Log;
+using Snapper.Storage.Log.Records;
 using Snapper.Storage.States;
 
 namespace Snapper.Storage.Checkpoints;
@@ -67,7 +68,7 @@ public sealed partial class Checkpointer
                 return false;
             }
 
-            if (_changes.LastSequence < _foldedBelow)
+            if (_changes.LastSequence < _foldedBelow && !_changes.HasUnversioned)
             {
                 return true;
             }
@@ -80,7 +81,7 @@ public sealed partial class Checkpointer
         string? damage = null;
         try
         {
-            result = await Checkpoint(taken, isLarge);
+            result = await Checkpoint(taken, which, isLarge);
             if (result.Status == AppendStatus.Appended && which is null)
             {
                 result = await Trim(taken);
@@ -109,7 +110,7 @@ public sealed partial class Checkpointer
         return false;
     }
 
-    private async Task<AppendResult> Checkpoint(DirtyActors.Snapshot taken, bool isLarge)
+    private async Task<AppendResult> Checkpoint(DirtyActors.Snapshot taken, Func<ActorKey, bool>? which, bool isLarge)
     {
         Dictionary<ActorKey, CorruptLogException> damaged = [];
         var chunk = new List<StateCheckpoint>();
@@ -158,13 +159,73 @@ public sealed partial class Checkpointer
             }
         }
 
+        var waits = await GiveVersions(taken, which, damaged);
         if (damaged.Count > 0)
         {
             ForgetAllBut(damaged, taken);
             throw damaged.Values.First();
         }
 
-        return new AppendResult(AppendStatus.Appended);
+        return waits is { } waiting && which is not null
+            ? new AppendResult(AppendStatus.Refused, $"A committed change of {waiting} is about to get its version.")
+            : new AppendResult(AppendStatus.Appended);
+    }
+
+    /// <summary>
+    /// Where the place of an actor is good again, and what was before is checkpointed, its committed changes that have
+    /// no version get theirs. They are checkpointed when the markers are durable: a repetition would count once more.
+    /// </summary>
+    /// <returns>One that still waits for its marker; null: none does.</returns>
+    private async Task<ActorKey?> GiveVersions(
+        DirtyActors.Snapshot taken, Func<ActorKey, bool>? which, Dictionary<ActorKey, CorruptLogException> damaged)
+    {
+        List<ActorKey> unversioned;
+        lock (_gate)
+        {
+            unversioned = _changes.HasUnversioned ? _changes.Unversioned(which) : [];
+        }
+
+        Dictionary<ActorKey, long> stored = [];
+        foreach (var actor in unversioned)
+        {
+            if (damaged.ContainsKey(actor))
+            {
+                continue;
+            }
+
+            try
+            {
+                stored.Add(actor, (await _store.Load(actor, _disposal.Token))?.Version ?? 0);
+            }
+            catch (CorruptLogException damage)
+            {
+                damaged.Add(actor, damage);
+            }
+        }
+
+        if (stored.Count == 0)
+        {
+            return null;
+        }
+
+        var waits = stored.Keys.First();
+        List<LogRecord> markers;
+        lock (_gate)
+        {
+            foreach (var actor in stored.Keys)
+            {
+                CheckpointedActors += taken.Actors.Remove(actor) ? 1 : 0; // what comes now does not follow it (M5)
+            }
+
+            markers = _changes.Give(stored);
+        }
+
+        foreach (var marker in markers)
+        {
+            OnVersionsGiven?.Invoke(marker);
+        }
+
+        return waits;
     }
 
     /// <summary>The checkpoint has failed, and only for these; the rest of it is stored, its outcomes too.</summary>

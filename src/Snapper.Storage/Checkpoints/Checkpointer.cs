@@ -70,7 +70,8 @@ public sealed partial class Checkpointer : IAsyncDisposable
             opening.NextSequence - 1,
             opening.Watermarks.Max(new LogWatermarks(recovered.HighestTransaction, recovered.HighestActCounter)),
             recovered.Outcomes,
-            recovered.SetAside);
+            recovered.SetAside,
+            recovered.Unversioned);
         _setAside = recovered.SetAside.Count == 0 ? null : [.. recovered.SetAside.Select(one => one.Actor)];
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
@@ -147,6 +148,12 @@ public sealed partial class Checkpointer : IAsyncDisposable
     /// for how long they have lasted, and why.
     /// </summary>
     public Action<TimeSpan, string>? OnFailing { get; init; }
+
+    /// <summary>
+    /// Hears of markers that give versions to committed changes which had none, since the place of their actor was
+    /// damaged (R4): they are to be written to the log, and told of as durable, like any record.
+    /// </summary>
+    public Action<LogRecord>? OnVersionsGiven { get; init; }
 
     /// <summary>Hears, once, that it stopped for good; the worker must drop its memory and recover.</summary>
     public Action<AppendStatus, string>? OnStopped { get; init; }

@@ -9,22 +9,50 @@ namespace Snapper.Storage.Checkpoints;
 /// What is durable and not checkpointed: coalesced changes, outcomes to be copied out, watermarks. A checkpoint takes a snapshot and in the
 /// end forgets it or puts it back under what has come since. Not thread-safe; <see cref="Checkpointer"/> locks.
 /// </summary>
-internal sealed class DirtyActors(
-    long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes, IReadOnlyList<SetAside> setAside)
+internal sealed class DirtyActors
 {
-    private Dictionary<ActorKey, PendingActor> _dirty = setAside.ToDictionary(one => one.Actor, one => one.Changes);
+    private Dictionary<ActorKey, PendingActor> _dirty = [];
     private Dictionary<ActorKey, PendingActor> _taken = [];
-    private List<OutcomeRecord> _outcomes = [.. outcomes];
-    private LogWatermarks _marks = marks;
+    private List<OutcomeRecord> _outcomes;
+    private LogWatermarks _marks;
     private readonly PreparedRecords _prepared = new();
     private readonly SortedSet<long> _held = [];
+    private readonly HashSet<ActorKey> _unversioned = [];
+    private readonly HashSet<ActorKey> _given = []; // of them, those whose markers are on their way to the log
+
+    /// <param name="lastSequence">Number of the last record that recovery read, or wrote.</param>
+    /// <param name="marks">Highest numbers so far.</param>
+    /// <param name="outcomes">That recovery found.</param>
+    /// <param name="setAside">What it could not store.</param>
+    /// <param name="unversioned">What is committed and has no version yet.</param>
+    public DirtyActors(
+        long lastSequence, LogWatermarks marks, IReadOnlyList<OutcomeRecord> outcomes, IReadOnlyList<SetAside> setAside,
+        IReadOnlyList<InDoubt> unversioned)
+    {
+        LastSequence = lastSequence;
+        _marks = marks;
+        _outcomes = [.. outcomes];
+        foreach (var one in setAside)
+        {
+            if (one.Changes.IsPending)
+            {
+                _dirty.Add(one.Actor, one.Changes);
+            }
+        }
+
+        foreach (var one in unversioned)
+        {
+            _prepared.Keep(one);
+            _unversioned.UnionWith(one.Waiting);
+        }
+    }
 
     /// <summary>One checkpoint's share.</summary>
     public sealed record Snapshot(
         Dictionary<ActorKey, PendingActor> Actors, List<OutcomeRecord> Outcomes, LogWatermarks Watermarks, long LastSequence, long KeepFrom, long Bytes);
 
     /// <summary>Number of the last record taken in.</summary>
-    public long LastSequence { get; private set; } = lastSequence;
+    public long LastSequence { get; private set; }
 
     /// <summary>Rough bytes of the records taken in since the last snapshot.</summary>
     public long Bytes { get; private set; }
@@ -45,7 +73,52 @@ internal sealed class DirtyActors(
     }
 
     /// <summary>True when a change of the actor is not checkpointed.</summary>
-    public bool Holds(ActorKey actor) => _dirty.ContainsKey(actor) || _taken.ContainsKey(actor);
+    public bool Holds(ActorKey actor) =>
+        _dirty.ContainsKey(actor) || _taken.ContainsKey(actor) || _unversioned.Contains(actor);
+
+    /// <summary>True: a change is committed and has no version yet.</summary>
+    public bool HasUnversioned => _unversioned.Count > 0;
+
+    /// <summary>Some actors of which a change has no version yet.</summary>
+    /// <param name="which">Null: all.</param>
+    public List<ActorKey> Unversioned(Func<ActorKey, bool>? which) =>
+        [.. _unversioned.Where(actor => which?.Invoke(actor) != false)];
+
+    /// <summary>
+    /// The markers that give versions to the changes of actors that have none, behind what is stored of them. Each is
+    /// given once; what was to be checkpointed of these actors before is.
+    /// </summary>
+    /// <param name="stored">The stored version of each.</param>
+    public List<LogRecord> Give(Dictionary<ActorKey, long> stored)
+    {
+        foreach (var actor in stored.Keys)
+        {
+            if (!_given.Add(actor))
+            {
+                stored.Remove(actor);
+            }
+        }
+
+        var markers = new List<LogRecord>();
+        foreach (var one in _prepared.Unversioned)
+        {
+            var versions = new long[one.Changes.Count];
+            foreach (var i in one.Unversioned)
+            {
+                if (stored.TryGetValue(one.Changes[i].Actor, out var version))
+                {
+                    stored[one.Changes[i].Actor] = versions[i] = version + 1;
+                }
+            }
+
+            if (versions.Any(static version => version != InDoubt.NoVersion))
+            {
+                markers.Add(one.MarkerOf(committed: true, versions));
+            }
+        }
+
+        return markers;
+    }
 
     /// <summary>Takes in the next record.</summary>
     /// <exception cref="ProtocolViolationException">The number or an actor's version does not follow the one before it.</exception>
@@ -95,6 +168,11 @@ internal sealed class DirtyActors(
                 for (var i = 0; i < settled.Outcomes.Count; i++)
                 {
                     Add(settled.Outcomes[i]);
+                }
+
+                if (HasUnversioned)
+                {
+                    _unversioned.IntersectWith(_prepared.Unversioned.SelectMany(static one => one.Waiting));
                 }
 
                 break;

@@ -54,6 +54,14 @@ public sealed record RecoverySummary
     /// <summary>What could not be checkpointed, because places in the store are damaged. Everything else is.</summary>
     public IReadOnlyList<SetAside> SetAside { get; init; } = [];
 
+    /// <summary>
+    /// Committed changes without a version, since the place of their actor is, or was, damaged (R4).
+    /// </summary>
+    public IReadOnlyList<InDoubt> Unversioned { get; init; } = [];
+
+    /// <summary>Nothing is to be settled before anything opens.</summary>
+    public bool IsSettled => InDoubt.Count == 0 && Unversioned.Count == 0;
+
     /// <summary>Decisions of a master, in order; only in the master's stream.</summary>
     public IReadOnlyList<BatchId> Decisions { get; init; } = [];
 

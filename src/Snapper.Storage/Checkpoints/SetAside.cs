@@ -21,6 +21,6 @@ public sealed class SetAside
     /// <summary>What is wrong with its place, for the operator who repairs it.</summary>
     public string Damage { get; }
 
-    /// <summary>Its changes, coalesced.</summary>
+    /// <summary>Its changes that have versions, coalesced; it may be that none has.</summary>
     internal PendingActor Changes { get; }
 }

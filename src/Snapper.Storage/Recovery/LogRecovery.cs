@@ -110,7 +110,7 @@ public static class LogRecovery
     /// <param name="epoch">With which the log is open.</param>
     /// <param name="setAside">What was set aside.</param>
     /// <param name="cancellation">Gives up.</param>
-    /// <returns>What still is.</returns>
+    /// <returns>What still is, but for changes without a version, which <see cref="Settlement"/> sees to.</returns>
     /// <exception cref="CorruptLogException">
     /// A place was repaired with a state that is older than what the changes build on.
     /// </exception>
@@ -122,7 +122,11 @@ public static class LogRecovery
         ArgumentNullException.ThrowIfNull(store);
         ArgumentNullException.ThrowIfNull(setAside);
         Dictionary<ActorKey, CorruptLogException> damaged = [];
-        List<StateCheckpoint> states = [.. setAside.Select(static one => one.Changes.ToCheckpoint(one.Actor))];
+        List<StateCheckpoint> states =
+        [
+            .. setAside.Where(static one => one.Changes.IsPending)
+                .Select(static one => one.Changes.ToCheckpoint(one.Actor)),
+        ];
         Check(await DamagedPlaces.Checkpoint(store, epoch, states, damaged, cancellation));
         return [.. setAside.Where(one => damaged.ContainsKey(one.Actor))
             .Select(one => new SetAside(one.Actor, one.Changes, damaged[one.Actor].Message))];
@@ -290,7 +294,8 @@ public static class LogRecovery
             ActorsCheckpointed = ActorsCheckpointed,
             Elapsed = elapsed,
             Outcomes = _outcomes,
-            InDoubt = _prepared.All,
+            InDoubt = _prepared.Undecided,
+            Unversioned = _prepared.Unversioned,
             Decisions = _decisions,
             MovedIn = _movedIn,
             ActsWithOthers = _actsWithOthers,

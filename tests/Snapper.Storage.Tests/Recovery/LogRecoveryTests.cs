@@ -89,31 +89,113 @@ public sealed class LogRecoveryTests
     }
 
     /// <summary>
-    /// The actor was another worker's meanwhile (M5): its version is not that of its last change in this log.
+    /// The actor was another worker's meanwhile (M5): its version is not that of its last change in this log. What was
+    /// in doubt there, and is committed, waits for it without a version; what else it changed does not.
     /// </summary>
     [Fact]
-    public async Task What_was_in_doubt_on_an_actor_that_came_back_is_not_lost_when_its_place_was_damaged()
+    public async Task What_is_committed_at_a_damaged_place_gets_its_version_once_and_when_the_place_is_good()
     {
         var (log, store, opening) = await Written(
-            Some.Batch(1, "a", 1),
-            new ActPrepared { Transaction = TransactionId.Act(12, 0), Root = new Incarnation(2, 1),
-                Changes = [Some.Change("a", 0, "of the act")] });
-        var others = new StateCheckpoint(
-            Some.Actor("a"), 0, 6, [new StateField(StateField.WholeState, Some.Bytes("of the other worker"))]);
-        await store.Checkpoint(opening.Epoch, [others], None);
+            Some.Batch(1, [Some.Change("a", 1, "1"), Some.Change("c", 1, "1")]), InDoubt("a", "b", "c"));
+        await Stored(store, opening, "a", 6, "of the other worker");
+        await Stored(store, opening, "c", 3, "of the other worker");
+        _storage.DamagedPlaces.UnionWith([Some.Actor("a"), Some.Actor("b")]);
+        var settled = await Settle(log, store, true);
+        Assert.Equal(["a", "b"], settled.Recovered.SetAside.Select(static one => one.Actor.Id).Order());
+        Assert.Equal((4, "of the act"), await Read(store, "c"));
+
+        // Over any number of lives; and what goes on meanwhile is not undone.
+        for (var version = 5; version < 8; version++)
+        {
+            await Stored(store, settled.Opening, "c", version, "later");
+            settled = await Settle(log, store);
+            Assert.Equal(["a", "b"], settled.Recovered.SetAside.Select(static one => one.Actor.Id).Order());
+            Assert.Equal((version, "later"), await Read(store, "c"));
+        }
+
+        _storage.DamagedPlaces.Remove(Some.Actor("a")); // the key that was renamed is back
+        settled = await Settle(log, store);
+        Assert.Equal("b", Assert.Single(settled.Recovered.SetAside).Actor.Id);
+        Assert.Equal((7, "of the act"), await Read(store, "a"));
+
+        await Stored(store, settled.Opening, "a", 8, "later");
+        _storage.DamagedPlaces.Clear();
+        settled = await Settle(log, store);
+        Assert.Empty(settled.Recovered.SetAside);
+        Assert.Equal((1, "of the act"), await Read(store, "b"));
+        settled = await Settle(log, store);
+        Assert.True(settled.Recovered.IsSettled);
+        Assert.Equal(((8, "later"), (1, "of the act")), (await Read(store, "a"), await Read(store, "b")));
+    }
+
+    [Fact]
+    public async Task What_was_in_doubt_at_a_damaged_place_and_is_aborted_leaves_nothing()
+    {
+        var (log, store, opening) = await Written(InDoubt("a"));
+        await Stored(store, opening, "a", 6, "before");
         _storage.DamagedPlaces.Add(Some.Actor("a"));
-        var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None, mayReturn: true);
+        var settled = await Settle(log, store, false);
+        Assert.True(settled.Recovered.IsSettled);
+        Assert.Empty(settled.Recovered.SetAside);
+        _storage.DamagedPlaces.Clear();
+        await Settle(log, store);
+        Assert.Equal((6, "before"), await Read(store, "a"));
+    }
 
-        // The log knows no better version than 1, and the actor has 6: what is committed must not get lost.
-        var refused = await Assert.ThrowsAsync<CorruptLogException>(
-            () => Settlement.Run(log, store, opening, recovered, [true], _time, None));
-        Assert.Contains("its version cannot be known", refused.Message, StringComparison.Ordinal);
+    /// <summary>
+    /// A worker that runs gives the versions when it can read the place: after what lies before them is stored, and
+    /// by markers that are durable before the changes are.
+    /// </summary>
+    [Fact]
+    public async Task A_worker_that_runs_gives_the_versions_by_markers_and_keeps_the_log_until_they_are_stored()
+    {
+        var (log, store, opening) = await Written(Some.Batch(1, "a", 1), InDoubt("a", "b"), InDoubt(13, "a"));
+        await Stored(store, opening, "a", 6, "of the other worker");
+        _storage.DamagedPlaces.UnionWith([Some.Actor("a"), Some.Actor("b")]);
+        var settled = await Settle(log, store, true, true);
+        var markers = new List<LogRecord>();
+        await using var checkpointer = new Checkpointer(
+            log, store, settled.Opening, settled.Recovered, new CheckpointerOptions(), _time)
+        {
+            OnVersionsGiven = markers.Add,
+        };
+        await checkpointer.CheckpointNow();
+        Assert.Contains("The place of actor", checkpointer.LastError, StringComparison.Ordinal);
+        Assert.Empty(markers);
 
-        _storage.DamagedPlaces.Clear(); // the key that was renamed is back
-        recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None, mayReturn: true);
-        await Settlement.Run(log, store, opening, recovered, [true], _time, None);
-        var a = await store.Load(Some.Actor("a"), None);
-        Assert.Equal((7, "of the act"), (a!.Version, Some.Text(a.Fields.Single().Value)));
+        // No hand-over (M5).
+        Assert.False(await checkpointer.CheckpointOf(static actor => actor.Id == "b", isUrgent: true));
+        Assert.True(await checkpointer.CheckpointOf(static actor => actor.Id == "c", isUrgent: true));
+
+        _storage.DamagedPlaces.Remove(Some.Actor("a"));
+        await checkpointer.CheckpointNow();
+        await checkpointer.CheckpointNow();
+        Assert.Equal(["7,0", "8"], markers.Select(static marker => string.Join(',', ((ActEnded)marker).Versions)));
+        Assert.Equal((6, "of the other worker"), await Read(store, "a"));
+        Assert.True(checkpointer.IsSetAside(Some.Actor("a")));
+        Assert.False(await checkpointer.CheckpointOf(static actor => actor.Id == "a", isUrgent: true));
+
+        var sequence = settled.Opening.NextSequence;
+        foreach (var marker in markers)
+        {
+            await log.Append(settled.Opening.Epoch, sequence, 1, Some.Encode(marker), None);
+            checkpointer.OnDurable(marker, sequence++);
+            await checkpointer.CheckpointNow();
+        }
+
+        Assert.Equal((8, "of the act"), await Read(store, "a"));
+        Assert.Equal((false, true, 1, 2), (checkpointer.IsSetAside(Some.Actor("a")),
+            checkpointer.IsSetAside(Some.Actor("b")), _storage.FirstSequence, markers.Count));
+
+        _storage.DamagedPlaces.Clear();
+        await checkpointer.CheckpointNow();
+        Assert.Equal(2, _storage.FirstSequence); // from the record on whose change has no version
+        await log.Append(settled.Opening.Epoch, sequence, 1, Some.Encode(markers[2]), None);
+        checkpointer.OnDurable(markers[2], sequence++);
+        await checkpointer.CheckpointNow();
+        Assert.Equal((null, false, sequence), (checkpointer.LastError, checkpointer.IsSetAside(Some.Actor("b")),
+            _storage.FirstSequence));
+        Assert.Equal((1, "of the act"), await Read(store, "b"));
     }
 
     [Fact]
@@ -176,6 +258,37 @@ public sealed class LogRecoveryTests
         Assert.Equal(["k1 1", "g1 1", "k2 2"], sink.Heard);
         Assert.Equal(["k1", "g1", "k2"], second.Outcomes.Select(o => o.RequestId));
         Assert.Equal(1, (await store.Load(Some.Actor("a"), None))!.Version);
+    }
+
+    private static ActPrepared InDoubt(params string[] actors) => InDoubt(12, actors);
+
+    private static ActPrepared InDoubt(long number, params string[] actors) => new()
+    {
+        Transaction = TransactionId.Act(number, 0),
+        Root = new Incarnation(2, 1),
+        Changes = [.. actors.Select(static actor => Some.Change(actor, 0, "of the act"))],
+    };
+
+    /// <summary>What another worker has checkpointed.</summary>
+    private static async Task Stored(IStateStore store, LogOpening opening, string actor, long version, string value)
+    {
+        var state = new StateCheckpoint(
+            Some.Actor(actor), 0, version, [new StateField(StateField.WholeState, Some.Bytes(value))]);
+        Assert.Equal(AppendStatus.Appended, (await store.Checkpoint(opening.Epoch, [state], None)).Status);
+    }
+
+    private static async Task<(long Version, string Value)> Read(IStateStore store, string actor)
+    {
+        var state = await store.Load(Some.Actor(actor), None);
+        return (state!.Version, Some.Text(state.Fields.Single().Value));
+    }
+
+    /// <summary>One more life: opens, recovers and settles.</summary>
+    private async Task<SettledRecovery> Settle(ITransactionLog log, IStateStore store, params bool[] verdicts)
+    {
+        var opening = await log.Open(None);
+        var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None, mayReturn: true);
+        return await Settlement.Run(log, store, opening, recovered, verdicts, _time, None);
     }
 
     private static ActorChange Fields(string actor, long version, params (string Name, string? Value)[] fields) =>

@@ -15,7 +15,10 @@ namespace Snapper.Simulation.Rules;
 /// <param name="now">Time that has passed, in ticks; null: none ever does.</param>
 /// <param name="window">For how long an id has its outcome, in ticks.</param>
 /// <param name="ownerOf">The worker that the directory gives an actor to; 0: none yet, since one worker alone has everything; null: not looked at.</param>
-internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now = null, long window = long.MaxValue, Func<ActorKey, int>? ownerOf = null) : RuleSet(violated)
+/// <param name="hadDamagedPlaces">A place of a state is, or was, damaged; null: not looked at.</param>
+internal sealed class ClusterLogRules(
+    Action<string> violated, Func<long>? now = null, long window = long.MaxValue, Func<ActorKey, int>? ownerOf = null,
+    Func<bool>? hadDamagedPlaces = null) : RuleSet(violated)
 {
     /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
     public const int Master = 0;
@@ -122,6 +125,13 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
             Require(part.Changes.All(change => !hasMoved(change.Actor)), $"M4: plan {plan} is done, and {stream} has a part of ACT {part.Transaction} that is not decided");
         }
 
+        foreach (var (number, changes) in stream.Unversioned)
+        {
+            Require(
+                changes.All(change => change is null || !hasMoved(change.Actor)),
+                $"M4: plan {plan} is done, and {stream} has a change of {number} that has no version");
+        }
+
         foreach (var (actor, version) in _versions)
         {
             if (hasMoved(actor))
@@ -220,6 +230,11 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
 
     private void OnDecided(Stream stream, Decided marker)
     {
+        if (OnLate(stream, marker.Global.Value, marker.Committed, marker.Versions))
+        {
+            return;
+        }
+
         if (!stream.OpenParts.Remove(marker.Global, out var part))
         {
             Require(false, $"R: {stream} has a marker of global batch {marker.Global}, and no part of it");
@@ -239,7 +254,7 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
             Require(open.Batch > part.Batch, $"D7: {stream} has global batch {marker.Global} final, and {open.Global} before it is undecided");
         }
 
-        Change(stream, part.Changes, marker.Versions);
+        ChangeBy(stream, marker.Global.Value, part.Changes, marker.Versions);
         Commit(stream, part.Outcomes);
     }
 
@@ -280,6 +295,11 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
 
     private void OnEnded(Stream stream, ActEnded marker)
     {
+        if (OnLate(stream, marker.Transaction.Value, marker.Committed, marker.Versions))
+        {
+            return;
+        }
+
         if (!stream.OpenActs.Remove(marker.Transaction, out var part))
         {
             Require(false, $"R: {stream} has a marker of ACT {marker.Transaction}, and no part of it");
@@ -294,7 +314,51 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         }
 
         Require(_decided.Contains(marker.Transaction.Value), $"R2: {stream} commits its part of ACT {marker.Transaction}, which is not committed");
-        Change(stream, part.Changes, marker.Versions);
+        ChangeBy(stream, marker.Transaction.Value, part.Changes, marker.Versions);
+    }
+
+    /// <summary>R4: a marker of what is committed already gives versions to changes that had none, once.</summary>
+    private bool OnLate(Stream stream, long number, bool committed, IReadOnlyList<long> versions)
+    {
+        if (!stream.Unversioned.Remove(number, out var changes))
+        {
+            return false;
+        }
+
+        Require(committed, $"R2: {stream} aborts {number}, which it has committed");
+        ChangeBy(stream, number, changes, versions);
+        return true;
+    }
+
+    /// <summary>What has no version yet waits for another marker; nothing else changes that actor before.</summary>
+    private void ChangeBy(Stream stream, long number, IReadOnlyList<ActorChange?> changes, IReadOnlyList<long> versions)
+    {
+        Require(
+            versions.Count == changes.Count,
+            $"R4: {stream} gives {versions.Count} versions to {changes.Count} changes of {number}");
+        var left = new ActorChange?[changes.Count];
+        for (var i = 0; i < changes.Count; i++)
+        {
+            if (versions[i] == InDoubt.NoVersion)
+            {
+                left[i] = changes[i];
+                continue;
+            }
+
+            Require(changes[i] is not null, $"R4: {stream} gives a second version to a change of {number}");
+            if (changes[i] is { } change)
+            {
+                Change(stream, [change with { Version = versions[i] }], null);
+            }
+        }
+
+        if (left.Any(static change => change is not null))
+        {
+            Require(
+                hadDamagedPlaces?.Invoke() != false,
+                $"R4: {stream} has no version for changes of {number}, and no place was damaged");
+            stream.Unversioned.Add(number, left);
+        }
     }
 
     /// <summary>M6, M7: nothing begins to be stored for an actor by any worker but its owner. What is in doubt is settled before anything moves.</summary>
@@ -349,6 +413,9 @@ internal sealed class ClusterLogRules(Action<string> violated, Func<long>? now =
         public Dictionary<BatchId, Prepared> OpenParts { get; } = [];
 
         public Dictionary<TransactionId, ActPrepared> OpenActs { get; } = [];
+
+        /// <summary>Committed changes without a version, by the number of their batch or ACT.</summary>
+        public Dictionary<long, IReadOnlyList<ActorChange?>> Unversioned { get; } = [];
 
         public HashSet<BatchId> Prepared { get; } = [];
 

@@ -30,7 +30,10 @@ public sealed class Decided : LogRecord
     /// <summary>False: the batch was lost (A9); its changes and outcomes never were.</summary>
     public required bool Committed { get; init; }
 
-    /// <summary>Versions of the changes of its <see cref="Prepared"/>, in the same order; empty when it was lost.</summary>
+    /// <summary>
+    /// Versions of the changes of its <see cref="Prepared"/>, in the same order; empty when it was lost. 0: it has
+    /// none yet, and a later marker gives it (R4).
+    /// </summary>
     public required IReadOnlyList<long> Versions { get; init; }
 }
 
@@ -63,7 +66,10 @@ public sealed class ActEnded : LogRecord
     /// <summary>False: it was aborted.</summary>
     public required bool Committed { get; init; }
 
-    /// <summary>Versions of the changes of its <see cref="ActPrepared"/>, in the same order; empty when it was aborted.</summary>
+    /// <summary>
+    /// Versions of the changes of its <see cref="ActPrepared"/>, in the same order; empty when it was aborted. 0: it
+    /// has none yet, and a later marker gives it (R4).
+    /// </summary>
     public required IReadOnlyList<long> Versions { get; init; }
 }
 

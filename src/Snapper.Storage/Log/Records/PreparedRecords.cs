@@ -25,16 +25,14 @@ internal sealed class PreparedRecords
         }
     }
 
-    /// <summary>Those that wait, in the order of the log.</summary>
-    public IReadOnlyList<InDoubt> All
-    {
-        get
-        {
-            var all = new List<InDoubt>(_open.Values);
-            all.Sort(static (left, right) => left.Sequence.CompareTo(right.Sequence));
-            return all;
-        }
-    }
+    /// <summary>Those that are in doubt, in the order of the log.</summary>
+    public IReadOnlyList<InDoubt> Undecided => InOrder(static one => one.Unversioned.Count == 0);
+
+    /// <summary>Those that are committed and have changes without a version, in the order of the log.</summary>
+    public IReadOnlyList<InDoubt> Unversioned => InOrder(static one => one.Unversioned.Count > 0);
+
+    /// <summary>Takes in what is left of one whose marker came in an earlier life.</summary>
+    public void Keep(InDoubt unversioned) => _open.Add(NumberOf(unversioned.Record), unversioned);
 
     /// <summary>Takes a conditional record in.</summary>
     /// <exception cref="CorruptLogException">It was prepared twice.</exception>
@@ -69,10 +67,14 @@ internal sealed class PreparedRecords
             return false;
         }
 
+        var isLate = prepared.Unversioned.Count > 0;
         if (!committed)
         {
             settled = new Settled(prepared.Sequence, [], []);
-            return true;
+            return isLate
+                ? throw new CorruptLogException(
+                    $"Record {sequence} aborts {number}, which an earlier one has committed.")
+                : true;
         }
 
         var changes = prepared.Changes;
@@ -81,14 +83,38 @@ internal sealed class PreparedRecords
             throw new CorruptLogException($"Record {sequence} gives {versions.Count} versions to the {changes.Count} changes of record {prepared.Sequence}.");
         }
 
-        var versioned = new ActorChange[changes.Count];
-        for (var i = 0; i < versioned.Length; i++)
+        var versioned = new List<ActorChange>(changes.Count);
+        var unversioned = new List<int>();
+        for (var i = 0; i < changes.Count; i++)
         {
-            versioned[i] = changes[i] with { Version = versions[i] };
+            var isOpen = !isLate || prepared.Unversioned.Contains(i);
+            if (versions[i] != InDoubt.NoVersion)
+            {
+                versioned.Add(isOpen
+                    ? changes[i] with { Version = versions[i] }
+                    : throw new CorruptLogException(
+                        $"Record {sequence} gives a second version to a change of {changes[i].Actor}."));
+            }
+            else if (isOpen)
+            {
+                unversioned.Add(i);
+            }
         }
 
-        settled = new Settled(prepared.Sequence, versioned, prepared.Outcomes);
+        if (unversioned.Count > 0)
+        {
+            _open.Add(number, prepared with { Unversioned = unversioned });
+        }
+
+        settled = new Settled(prepared.Sequence, versioned, isLate ? [] : prepared.Outcomes);
         return true;
+    }
+
+    private List<InDoubt> InOrder(Func<InDoubt, bool> which)
+    {
+        var some = new List<InDoubt>(_open.Values.Where(which));
+        some.Sort(static (left, right) => left.Sequence.CompareTo(right.Sequence));
+        return some;
     }
 
     private static long NumberOf(LogRecord record) => record switch
@@ -104,6 +130,17 @@ internal sealed class PreparedRecords
 /// <param name="Sequence">Its number.</param>
 public sealed record InDoubt(LogRecord Record, long Sequence)
 {
+    /// <summary>
+    /// Stands in a marker for the version of a change that is committed, and whose actor's place was damaged: a later
+    /// marker of the same record gives the version, before the change is checkpointed (L7, R4).
+    /// </summary>
+    public const long NoVersion = 0;
+
+    /// <summary>
+    /// Empty: it is in doubt. Else it is committed, and these of its changes have no version yet.
+    /// </summary>
+    public IReadOnlyList<int> Unversioned { get; init; } = [];
+
     /// <summary>What it changes, without versions.</summary>
     public IReadOnlyList<ActorChange> Changes => Record is Prepared batch ? batch.Changes : ((ActPrepared)Record).Changes;
 
@@ -112,6 +149,19 @@ public sealed record InDoubt(LogRecord Record, long Sequence)
 
     /// <summary>The global batch; none for an ACT.</summary>
     public BatchId Global => Record is Prepared batch ? batch.Global : BatchId.None;
+
+    /// <summary>Actors with committed changes that have no version yet.</summary>
+    internal IEnumerable<ActorKey> Waiting => Unversioned.Select(i => Changes[i].Actor);
+
+    /// <summary>Its marker.</summary>
+    /// <param name="committed">What became of it.</param>
+    /// <param name="versions">Of its changes; empty after an abort.</param>
+    internal LogRecord MarkerOf(bool committed, IReadOnlyList<long> versions) => Record switch
+    {
+        Prepared batch => new Decided { Global = batch.Global, Committed = committed, Versions = versions },
+        ActPrepared act => new ActEnded { Transaction = act.Transaction, Committed = committed, Versions = versions },
+        _ => throw new InvalidOperationException($"A {Record.GetType().Name} is not conditional."),
+    };
 }
 
 /// <summary>What a marker has settled.</summary>
