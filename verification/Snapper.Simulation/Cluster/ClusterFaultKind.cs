@@ -145,4 +145,10 @@ public enum ClusterFaultKind
     /// one for a while, which answers reads as of then and takes no writes.
     /// </summary>
     StoreFailsOver,
+
+    /// <summary>
+    /// Something else is put into the place of one actor's state, and taken out of it later; its owner may end
+    /// meanwhile.
+    /// </summary>
+    PlaceDamaged,
 }

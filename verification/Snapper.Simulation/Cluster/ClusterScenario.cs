@@ -150,7 +150,7 @@ public sealed record ClusterScenario
     /// <param name="seed">The seed.</param>
     /// <param name="workers">Workers that begin; 0: the seed decides, 2 to 4.</param>
     public static ClusterScenario Draw(ulong seed, int workers = 0) =>
-        WithForgetting(WithOddities(WithLongTimes(DrawShort(seed, workers))));
+        WithDamagedPlaces(WithForgetting(WithOddities(WithLongTimes(DrawShort(seed, workers)))));
 
     private static ClusterScenario DrawShort(ulong seed, int workers)
     {
@@ -379,6 +379,31 @@ public sealed record ClusterScenario
         };
     }
 
+    /// <summary>
+    /// In some runs places of states are damaged; by chance of its own. A server that takes the place of another one
+    /// would have its own.
+    /// </summary>
+    private static ClusterScenario WithDamagedPlaces(ClusterScenario scenario)
+    {
+        var chance = SeededChance.For(scenario.Seed, ChanceOf.DamagedPlacesOfSeveral);
+        var isApart = scenario.IsCalm || scenario.AloneMs > 0 || scenario.FailOverMs > 0
+            || StoreLoss.Draw(scenario.Seed, scenario.Workers) is not null;
+        if (!chance.Percent(6) || isApart)
+        {
+            return scenario;
+        }
+
+        var faults = scenario.Faults.ToList();
+        for (var count = chance.Between(1, 4); count > 0; count--)
+        {
+            var lasts = chance.Percent(80) ? chance.Between(100, 3000) : chance.Between(3000, 15_000);
+            faults.Add(new PlannedClusterFault(
+                chance.Between(20, 800), ClusterFaultKind.PlaceDamaged, 1, lasts, chance.Next(1000)));
+        }
+
+        return scenario with { Faults = [.. faults.OrderBy(static fault => fault.AtMs)] };
+    }
+
     /// <summary>When the last fault has ended, in ms; those who are away for good are not waited for.</summary>
     internal int LastMoment => Faults.Count == 0 ? 0 : Faults.Max(static fault => fault.AtMs + (fault.ForMs >= PlannedClusterFault.ForGood ? 0 : fault.ForMs));
 
@@ -464,7 +489,8 @@ public sealed record ClusterScenario
                 throw new FormatException($"A strike is written KIND@MS/WORKER/MS/DETAIL, not '{word}'.");
             }
 
-            var kinds = s_drawn.Concat(s_moves).Concat(s_long).Concat(s_odd).Append(ClusterFaultKind.StoreLosesTail).Distinct();
+            var kinds = s_drawn.Concat(s_moves).Concat(s_long).Concat(s_odd)
+                .Concat([ClusterFaultKind.StoreLosesTail, ClusterFaultKind.PlaceDamaged]).Distinct();
             if (!Enum.TryParse<ClusterFaultKind>(parts[0], out var kind) || kind.ToString() != parts[0] || !kinds.Contains(kind))
             {
                 throw new FormatException($"There is no strike '{parts[0]}' that has a time; there are: {string.Join(", ", kinds)}.");

@@ -52,6 +52,14 @@ internal sealed partial class ClusterWorld
     private void LookAtTheLiving()
     {
         After(TimeSpan.TicksPerSecond + 1, null, static () => { }); // what was on its way arrives
+        if (PlacesGoodSince > 0)
+        {
+            // What was set aside is stored with the next checkpoint, and read again within a second.
+            var readAgain = Now + TimeSpan.FromSeconds(12).Ticks;
+            After(readAgain - Now, null, static () => { });
+            StepUntil(() => Now >= readAgain, Soon + readAgain - Now);
+        }
+
         var isAtRest = StepUntil(() => Now - HealedAt > TimeSpan.TicksPerSecond && IsAtRest, Soon);
         LookAtFreezes();
         if (!isAtRest)

@@ -195,6 +195,8 @@ internal sealed partial class ClusterWorld
     private void Heal()
     {
         HealedAt = Now;
+        Shared.Log(1).DamagedPlaces.Clear();
+        PlacesGoodSince = Math.Min(PlacesGoodSince, Now);
         Rare.End();
         SharedStore.Heal();
         Network.Heal();

@@ -36,7 +36,9 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         Times = new SimulatedTimes(scenario);
         Shared = new MemoryCluster(new VirtualTime(this, scope: null, StoreClock), Times.Cluster);
         SharedStore = new StoreFaults(this);
-        LogRules = new ClusterLogRules(Violated, () => Now, scenario.WindowMs * Millisecond, actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker);
+        LogRules = new ClusterLogRules(
+            Violated, () => Now, scenario.WindowMs * Millisecond,
+            actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker, () => PlacesGoodSince > 0);
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
@@ -75,6 +77,9 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
     /// <summary>Look at what workers tell each other.</summary>
     public ClusterMessageRules MessageRules { get; }
+
+    /// <summary>Since when no place of a state is damaged (virtual ticks); before the first one is: 0.</summary>
+    public long PlacesGoodSince { get; private set; }
 
     public Network Network { get; }
 
@@ -126,6 +131,19 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         {
             _roots[id] = request.Actor;
         }
+    }
+
+    /// <summary>Something else lies where the state of an actor was, until then or until all is healed.</summary>
+    public void DamagePlaceUntil(ActorKey actor, long until)
+    {
+        var places = Shared.Log(1).DamagedPlaces; // all share them
+        if (!places.Add(actor))
+        {
+            return;
+        }
+
+        PlacesGoodSince = Math.Max(PlacesGoodSince, until);
+        After(until - Now, null, () => places.Remove(actor));
     }
 
     /// <summary>Runs the scenario to its end.</summary>

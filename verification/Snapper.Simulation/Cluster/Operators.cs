@@ -2,6 +2,7 @@ using Snapper.Cluster.Control;
 using Snapper.Cluster.Wire;
 using Snapper.Contracts;
 using Snapper.Protocol.Channels;
+using Snapper.Protocol.Directory;
 using Snapper.Runtime.Inspection;
 using Snapper.Simulation.Core;
 
@@ -97,6 +98,9 @@ internal sealed class Operators(ClusterWorld world)
                 break;
             case ClusterFaultKind.WorkerJoined when !world.IsAlone:
                 Join(fault);
+                break;
+            case ClusterFaultKind.PlaceDamaged:
+                DamagePlace(fault, until);
                 break;
             case ClusterFaultKind.StoreLosesTail:
                 var kept = world.KeepStore();
@@ -312,6 +316,27 @@ internal sealed class Operators(ClusterWorld world)
                 world.Violated($"{ask} failed: {exception}");
             }
         });
+    }
+
+    /// <summary>
+    /// Something else lies where a state was, and its owner mostly has to recover around it, or others have to.
+    /// </summary>
+    private void DamagePlace(PlannedClusterFault fault, long until)
+    {
+        var actors = world.Shared.Log(1).States.Keys.Order().ToList();
+        if (actors.Count == 0)
+        {
+            return;
+        }
+
+        Count(fault);
+        var actor = actors[fault.Detail % actors.Count];
+        world.DamagePlaceUntil(actor, until);
+        var owner = world.Shared.Owner(DirectoryKey.Of(actor, world.PartitionOf(actor)));
+        if (fault.Detail % 4 != 0 && world.CurrentOf(owner.Worker) is { } process)
+        {
+            world.End(process, Ticks(fault.Detail % 4 == 1 ? fault.ForMs / 2 : fault.ForMs * 2));
+        }
     }
 
     private void Count(PlannedClusterFault fault) => world.Happened.Note(fault.Kind);

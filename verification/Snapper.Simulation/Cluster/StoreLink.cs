@@ -27,7 +27,10 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
             var record = world.Shared.Plans[plan].Plan;
             var keys = record.Keys.ToHashSet();
             var states = new MemoryStateStore(world.Shared.Log(record.From.Worker), new VirtualTime(world, scope: null), new StateStoreOptions());
-            Rules.Moved(plan, record.From.Worker, actor => keys.Contains(world.Shared.EntryOf(actor, world.PartitionOf(actor))), world.RootOf, states);
+            Rules.Moved(
+                plan, record.From.Worker,
+                actor => keys.Contains(world.Shared.EntryOf(actor, world.PartitionOf(actor))), world.RootOf, states,
+                actor => world.Shared.Log(1).States.GetValueOrDefault(actor));
         }
 
         return committed;

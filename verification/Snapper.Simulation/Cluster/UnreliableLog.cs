@@ -104,14 +104,17 @@ internal sealed class UnreliableLog(StoreLink road, ITransactionLog log, LogStep
 internal sealed class UnreliableStates(StoreLink road, IStateStore store, LogSteps steps, int worker) : IStateStore, IOutcomeArchive
 {
     public Task<StoredState?> Load(ActorKey actor, CancellationToken cancellation) =>
-        road.Send(StoreStep.StateLoad, () => Readable().Load(actor, CancellationToken.None).Result, cancellation);
+        road.Send(
+            StoreStep.StateLoad,
+            () => Readable().Load(actor, CancellationToken.None).GetAwaiter().GetResult(),
+            cancellation);
 
     public Task<AppendResult> Checkpoint(long epoch, IReadOnlyList<StateCheckpoint> checkpoints, CancellationToken cancellation)
     {
         var copy = checkpoints.ToArray();
         return road.Send(
             steps.Checkpoint,
-            () => store.Checkpoint(epoch, copy, CancellationToken.None).Result,
+            () => store.Checkpoint(epoch, copy, CancellationToken.None).GetAwaiter().GetResult(),
             cancellation);
     }
 

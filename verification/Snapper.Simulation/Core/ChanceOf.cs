@@ -97,4 +97,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>How much memory a worker's actors have.</summary>
     Room = 35,
+
+    /// <summary>Whether and when places of states of several workers are damaged, and which ones.</summary>
+    DamagedPlacesOfSeveral = 36,
 }

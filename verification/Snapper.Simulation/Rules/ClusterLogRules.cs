@@ -112,8 +112,12 @@ internal sealed class ClusterLogRules(
     /// <param name="hasMoved">What it names.</param>
     /// <param name="rootOf">The root of a request; null: it is not known.</param>
     /// <param name="states">What all share, with the outcomes that the source has copied there.</param>
-    public void Moved(string plan, int source, Func<ActorKey, bool> hasMoved, Func<string, ActorKey?> rootOf, IStateStore states)
+    /// <param name="stateOf">A state, whether its place can be read or not; null: it can.</param>
+    public void Moved(
+        string plan, int source, Func<ActorKey, bool> hasMoved, Func<string, ActorKey?> rootOf, IStateStore states,
+        Func<ActorKey, StoredState?>? stateOf = null)
     {
+        stateOf ??= actor => states.Load(actor, CancellationToken.None).Result;
         var stream = Of(source);
         foreach (var part in stream.OpenParts.Values)
         {
@@ -136,7 +140,7 @@ internal sealed class ClusterLogRules(
         {
             if (hasMoved(actor))
             {
-                var stored = states.Load(actor, CancellationToken.None).Result?.Version ?? 0;
+                var stored = stateOf(actor)?.Version ?? 0;
                 Require(stored == version, $"M5: {actor} has moved with plan {plan} in version {stored}, and its last one is {version}");
             }
         }
