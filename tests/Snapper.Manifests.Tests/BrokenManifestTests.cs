@@ -143,6 +143,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", Annotations + "block-shutdown-duration", "\"70s\"", "the sidecar may need 75 s to stop, and is killed after 70 s")]
     [InlineData(Worker, "remove", Container + "/env/10", null, "without SNAPPER_LEAVE_ON_STOP")]
     [MemberData(nameof(OfRedis))]
+    [MemberData(nameof(OfAccessLists))]
     public void A_broken_manifest_is_found(string where, string op, string path, string? value, string problem)
     {
         var good = Rendered.Of("production", "redis", "../../components/service-monitor");
@@ -178,6 +179,26 @@ public sealed class BrokenManifestTests
         };
 
         static string Text(string rights) => $"\"{Off}user snapper on {rights}\"";
+    }
+
+    /// <summary>What other apps may invoke.</summary>
+    public static TheoryData<string, string, string, string?, string> OfAccessLists()
+    {
+        const string Where = "Configuration/snapper";
+        const string Lists = "/spec/accessControl";
+        const string Shop = Lists + "/policies/0";
+        return new TheoryData<string, string, string, string?, string>
+        {
+            { Where, "remove", Lists, null, "without accessControl that denies all apps may invoke" },
+            { Where, "replace", Lists + "/defaultAction", "\"allow\"", "without accessControl that denies all" },
+            { Where, "replace", Shop + "/defaultAction", "\"allow\"", "shop may invoke all that is not named" },
+            { Where, "replace", Shop + "/namespace", "\"other\"", "shop is looked for in the namespace other" },
+            { Where, "replace", Shop + "/operations/0/name", "\"/v1\"", "shop may POST /v1, which" },
+            { Where, "replace", Shop + "/operations/0/name", "\"/v1/migrations\"", "shop may POST /v1/migrations" },
+            { Where, "replace", Shop + "/operations/1/httpVerb/0", "\"DELETE\"", "shop may DELETE /v1/actor-types" },
+            { Where, "remove", Shop + "/operations/0/httpVerb/0", null, "shop may not GET /v1/transactions/" },
+            { Where, "remove", Shop + "/operations/1", null, "shop may not GET /v1/actor-types" },
+        };
     }
 
     [Fact]

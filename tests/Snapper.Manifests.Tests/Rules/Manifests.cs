@@ -31,6 +31,7 @@ internal sealed class Manifests(IReadOnlyList<JsonObject> objects, IReadOnlyDict
         [
             .. ReferenceRules.Problems(this), .. SelectorRules.Problems(this), .. PortRules.Problems(this), .. NetworkRules.Problems(this), .. EnvironmentRules.Problems(this),
             .. SecurityRules.Problems(this), .. WorkerRules.Problems(this), .. RedisRules.Problems(this),
+            .. AccessListRules.Problems(this),
             .. TimeRules.Problems(this),
         ];
     }

@@ -91,7 +91,10 @@ internal static class Fields
 
         ComponentSpec type!:text version!:text metadata!:[MetadataItem] initTimeout:duration ignoreErrors:bool
         MetadataItem name!:text value:any secretKeyRef:KeyRef
-        ConfigurationSpec tracing:Tracing metrics:Metrics logging:Logging
+        ConfigurationSpec tracing:Tracing metrics:Metrics logging:Logging accessControl:AccessList
+        AccessList defaultAction!:allow|deny trustDomain!:text policies:[AppPolicy]
+        AppPolicy appId!:text defaultAction!:allow|deny trustDomain!:text namespace!:name operations:[AppOperation]
+        AppOperation name!:text httpVerb!:[text] action!:allow|deny
         Tracing samplingRate!:text stdout:bool otel:Otel
         Otel endpointAddress!:text isSecure:bool protocol:grpc|http
         Metrics enabled!:bool http:MetricsHttp
