@@ -42,6 +42,7 @@ public sealed partial class DocumentTests
         [
             .. WorkerCommand.Command.Options.Select(option => WorkerCommand.Variable(option.Name)),
             "SNAPPER_DASHBOARD_WORKERS", "SNAPPER_REDIS_PASSWORD_FILE", "SNAPPER_REDIS_USER", "SNAPPER_TOKEN",
+            "SNAPPER_REDIS_TLS", "SNAPPER_REDIS_CA",
         ];
         Assert.Equal([], Variables().Matches(s_text).Select(match => match.Value).Distinct().Except(options));
     }

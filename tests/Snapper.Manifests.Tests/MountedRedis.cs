@@ -50,11 +50,15 @@ internal sealed class MountedRedis : IAsyncDisposable
     public HostAndPort Address => new("127.0.0.1", Port);
 
     /// <summary>Starts it; it answers, though not to everyone.</summary>
-    public static async Task<MountedRedis> Start(Rules.Manifests all, string password = Password)
-    {
-        var made = new MountedRedis(all, (secret, key) => (secret, key) == ("snapper-redis", "password")
+    public static Task<MountedRedis> Start(Rules.Manifests all, string password = Password) =>
+        Start(all, (secret, key) => (secret, key) == ("snapper-redis", "password")
             ? password
             : throw new InvalidOperationException($"{secret} has no key {key}"));
+
+    /// <summary>With the values that a function has for secrets and their keys.</summary>
+    public static async Task<MountedRedis> Start(Rules.Manifests all, Func<string, string, string> secrets)
+    {
+        var made = new MountedRedis(all, secrets);
         for (var started = Stopwatch.GetTimestamp(); ;)
         {
             try

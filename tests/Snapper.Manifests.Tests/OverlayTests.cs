@@ -15,6 +15,7 @@ public sealed class OverlayTests
     {
         { "dev", [] }, { "production", [] },
         { "production", ["redis", Component("service-monitor")] },
+        { "production", ["redis", Component("redis-tls")] },
         { "production", [Component("external-redis")] },
         { "production", [Component("service-monitor"), Component("external-redis")] },
     };
@@ -82,6 +83,7 @@ internal static class Rendered
     public static IReadOnlyDictionary<string, string[]> Secrets { get; } = new Dictionary<string, string[]>(StringComparer.Ordinal)
     {
         ["snapper-redis"] = ["password"],
+        ["snapper-redis-tls"] = ["tls.crt", "tls.key", "ca.crt"],
         ["snapper-tokens"] = ["tokens"],
         ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],

@@ -25,6 +25,7 @@ internal static partial class EnvironmentRules
     {
         var read = new Dictionary<string, string>(environment, StringComparer.Ordinal);
         if (read.Remove(RedisLogin.FileVariable)) read[RedisLogin.PasswordVariable] = "from a file that is not here"; // that it will be there is another rule
+        read.Remove(RedisLogin.AuthorityVariable); // so is that of the authority
         return WorkerCommand.Settings([], read.GetValueOrDefault);
     }
 

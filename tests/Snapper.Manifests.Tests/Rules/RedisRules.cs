@@ -21,9 +21,16 @@ internal static class RedisRules
     private static IEnumerable<string> Of(Manifests all, Pods pods)
     {
         var volumes = List(pods.Spec["volumes"]).Select(volume => (string?)volume["configMap"]?["name"]);
-        var data = all.Find("ConfigMap", volumes.OfType<string>().FirstOrDefault())?["data"];
+        var data = volumes.Select(name => all.Find("ConfigMap", name)?["data"])
+            .FirstOrDefault(one => one?["redis.conf"] is not null);
         var written = ((string?)data?["redis.conf"] ?? "").Split('\n');
         foreach (var line in s_lines.Except(written)) yield return $"its redis.conf must say '{line}'";
+        var isTls = volumes.Contains("snapper-redis-tls");
+        if (Said(all, "SNAPPER_REDIS_TLS", "off").Any(said => said == "on" != isTls))
+        {
+            yield return "it and the workers do not agree on TLS";
+        }
+
         foreach (var problem in Users(all, (string?)data?["users.acl"] ?? "")) yield return problem;
         var container = pods.Containers[0];
         foreach (var problem in Memory(container)) yield return problem;
@@ -50,7 +57,7 @@ internal static class RedisRules
             yield return "the default user must be reset, which leaves it off and without rights";
         }
 
-        foreach (var name in Named(all))
+        foreach (var name in Said(all, "SNAPPER_REDIS_USER", "default"))
         {
             if (!users.GetValueOrDefault(name, []).Contains("on")) yield return $"users.acl has no user {name} that is on";
         }
@@ -81,11 +88,11 @@ internal static class RedisRules
         if (whole.Any()) yield return $"{name} may run whole categories: {string.Join(' ', whole)}";
     }
 
-    /// <summary>As whom workers sign in.</summary>
-    private static IEnumerable<string> Named(Manifests all) =>
+    /// <summary>What a variable of the workers says.</summary>
+    private static IEnumerable<string> Said(Manifests all, string variable, string without) =>
         from pods in all.Pods
         from container in pods.Containers.Where(EnvironmentRules.IsWorker)
-        select pods.Environment(container, "").GetValueOrDefault("SNAPPER_REDIS_USER", "default");
+        select pods.Environment(container, "").GetValueOrDefault(variable, without);
 
     /// <summary>A rewrite of the append-only file copies what changes meanwhile.</summary>
     private static IEnumerable<string> Memory(JsonObject container)

@@ -108,7 +108,9 @@ internal static class WorkerRules
         }
 
         if (environment.TryGetValue("TMPDIR", out var temporary) && !mounts.Any(one => (string?)one["mountPath"] == temporary && (bool?)one["readOnly"] != true)) yield return $"{pods.Where}: nothing can be written in TMPDIR, {temporary}";
-        foreach (var (variable, path) in environment.Where(pair => pair.Key.EndsWith("_FILE", StringComparison.Ordinal)))
+        var files = environment.Where(
+            pair => pair.Key.EndsWith("_FILE", StringComparison.Ordinal) || pair.Key == RedisLogin.AuthorityVariable);
+        foreach (var (variable, path) in files)
         {
             var folder = path[..path.LastIndexOf('/')];
             var volume = mounts.FirstOrDefault(one => (string?)one["mountPath"] == folder)?["name"];
