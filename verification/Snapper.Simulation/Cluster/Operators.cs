@@ -319,21 +319,34 @@ internal sealed class Operators(ClusterWorld world)
     }
 
     /// <summary>
-    /// Something else lies where a state was, and its owner mostly has to recover around it, or others have to.
+    /// Something else lies where a state was, and its owner mostly has to recover around it, or others have to. Half of
+    /// the time it is one with a change in doubt, as soon as there is one.
     /// </summary>
-    private void DamagePlace(PlannedClusterFault fault, long until)
+    private void DamagePlace(PlannedClusterFault fault, long until, int looks = 0)
     {
-        var actors = world.Shared.Log(1).States.Keys.Order().ToList();
-        if (actors.Count == 0)
+        var doubtful = world.LogRules.Doubtful;
+        if (fault.Detail % 2 == 1 && doubtful.Count == 0 && looks < 300 && !world.IsHealed)
+        {
+            world.After(TimeSpan.TicksPerMillisecond, null, () => DamagePlace(fault, until, looks + 1));
+            return;
+        }
+
+        var states = world.Shared.Log(1).States.Keys.Order().ToList();
+        if (states.Count == 0 || world.IsHealed || until <= world.Now)
         {
             return;
         }
 
         Count(fault);
-        var actor = actors[fault.Detail % actors.Count];
+        var actor = states[fault.Detail % states.Count];
+        var worker = world.Shared.Owner(DirectoryKey.Of(actor, world.PartitionOf(actor))).Worker;
+        if (fault.Detail % 2 == 1 && doubtful.Count > 0)
+        {
+            (worker, actor) = doubtful[fault.Detail % doubtful.Count];
+        }
+
         world.DamagePlaceUntil(actor, until);
-        var owner = world.Shared.Owner(DirectoryKey.Of(actor, world.PartitionOf(actor)));
-        if (fault.Detail % 4 != 0 && world.CurrentOf(owner.Worker) is { } process)
+        if (fault.Detail % 4 != 0 && world.CurrentOf(worker) is { } process)
         {
             world.End(process, Ticks(fault.Detail % 4 == 1 ? fault.ForMs / 2 : fault.ForMs * 2));
         }

@@ -194,6 +194,14 @@ internal sealed class ClusterLogRules(
         return false;
     }
 
+    /// <summary>Actors with changes in doubt, and the workers whose logs have these.</summary>
+    public IReadOnlyList<(int Worker, ActorKey Actor)> Doubtful =>
+    [
+        .. _streams.Values.SelectMany(static stream => stream.OpenParts.Values.SelectMany(static part => part.Changes)
+            .Concat(stream.OpenActs.Values.SelectMany(static part => part.Changes))
+            .Select(change => (stream.Worker, change.Actor))),
+    ];
+
     /// <summary>Somebody was told, or has noted, that it is aborted: it must never be decided otherwise (R1).</summary>
     public void Presumed(long number) => _presumedAborted.Add(number);
 
