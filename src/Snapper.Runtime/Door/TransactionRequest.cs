@@ -58,7 +58,10 @@ public sealed record TransactionRequest
     /// <summary>Who asks, as the door established it.</summary>
     public string? Caller { get; init; }
 
-    /// <summary>To whom the id is counted: a sender who is known apart from others; null: to all together.</summary>
+    /// <summary>
+    /// To whom the id is counted, and in whose turn the request begins: a sender who is known apart from others; null:
+    /// all the others together.
+    /// </summary>
     public string? CountedFor { get; init; }
 
     /// <summary>W3C trace context.</summary>

@@ -60,8 +60,8 @@ public sealed partial class Executor
             case WorkKind.LockGranted:
                 item.Frame.LockGranted();
                 break;
-            case WorkKind.StartAct:
-                StartAct(item.Request, gateIsOpen: item.Index != 0);
+            case WorkKind.NextStart:
+                StartNext();
                 break;
             case WorkKind.AbortRequested:
                 EndAborted(item.Attempt);

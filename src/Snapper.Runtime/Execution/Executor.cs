@@ -42,6 +42,7 @@ public sealed partial class Executor
         Index = index;
         _random = new Random(seed);
         _residents = new ResidentActors(worker.Options.MaxActorBytes / worker.Options.Executors);
+        _starts = new WaitingStarts(worker.Options.CallerShare, worker.Time.TimestampFrequency);
         _transactions = new TransactionMachine(_outputs);
     }
 
@@ -128,8 +129,16 @@ public sealed partial class Executor
     {
         lock (_inboxLock)
         {
-            _inbox.Enqueue(item);
-            _inboxHasItems = true;
+            if (item.Kind == WorkKind.StartAct)
+            {
+                _starts.Add(item);
+                QueueTurns();
+            }
+            else
+            {
+                _inbox.Enqueue(item);
+                _inboxHasItems = true;
+            }
         }
 
         if (wakes)
@@ -262,6 +271,11 @@ public sealed partial class Executor
 
     private bool TryTake([MaybeNullWhen(false)] out WorkItem item)
     {
+        if (_served is not null)
+        {
+            EndTurn();
+        }
+
         if (_taken.TryDequeue(out item))
         {
             return true;

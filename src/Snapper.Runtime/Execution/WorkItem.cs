@@ -33,8 +33,11 @@ public enum WorkKind : byte
     /// <summary>A lock was granted (Body: frame).</summary>
     LockGranted,
 
-    /// <summary>Start an ACT, or start it again (Extra: request).</summary>
+    /// <summary>An ACT that starts, or starts again (Extra: request): it waits for its turn.</summary>
     StartAct,
+
+    /// <summary>Start the ACT whose turn it is (<see cref="WaitingStarts"/>).</summary>
+    NextStart,
 
     /// <summary>An attempt is doomed: end it (Extra: attempt).</summary>
     AbortRequested,

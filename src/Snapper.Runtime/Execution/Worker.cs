@@ -46,6 +46,7 @@ public sealed partial class Worker
         _over = parts.Background.Promise<bool>();
         Watch = new TransactionWatch(Time, Options.Name, Options.WatchLease, parts.Observer, (actor, action) => ExecutorOf(actor).PostRun(action));
         RingStatistics = new RingStatistics(Options.Coordinators, Time);
+        Callers = new CallersAbout(Time.TimestampFrequency);
         PactLatency = new RollingLatency(Time);
         ActLatency = new RollingLatency(Time);
         _types = parts.Types.ToFrozenDictionary(type => type.Name, StringComparer.Ordinal);
@@ -113,6 +114,9 @@ public sealed partial class Worker
     public TransactionWatch Watch { get; }
 
     public RingStatistics RingStatistics { get; }
+
+    /// <summary>Whether several callers have requests.</summary>
+    public CallersAbout Callers { get; }
 
     /// <summary>From a request's arrival to its answer, of committed ones.</summary>
     public RollingLatency PactLatency { get; }

@@ -6,8 +6,6 @@ namespace Snapper.Runtime.Json;
 /// <summary>Writes results as JSON. Each thread keeps one, so that a result costs the bytes that are kept and no more.</summary>
 public sealed class ResultWriter
 {
-    private const int MaxKept = 64 * 1024;
-
     [ThreadStatic]
     private static ResultWriter? t_idle;
 
@@ -25,14 +23,19 @@ public sealed class ResultWriter
         t_idle = null;
         writer._buffer.Begin(limit);
         writer._json.Reset();
-        JsonSerializer.Serialize(writer._json, result, type);
-        writer._json.Flush();
-        var bytes = writer._buffer.ToArray();
-        if (writer._buffer.Capacity <= MaxKept)
+        try
         {
-            t_idle = writer;
+            JsonSerializer.Serialize(writer._json, result, type);
+            writer._json.Flush();
+        }
+        catch
+        {
+            writer._buffer.GiveBack();
+            throw;
         }
 
+        var bytes = writer._buffer.Take();
+        t_idle = writer;
         return bytes;
     }
 }

@@ -73,6 +73,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         }
 
         var now = _worker.Time.GetTimestamp();
+        _worker.Callers.Note(asked.CountedFor, now);
         var request = new Request(
             asked, admitted.Method, admitted.Input, asked.Id ?? NewId(), asked.Id is null ? default : RequestHash.Of(asked), admitted.Declared, _worker.Options.AnswersInline)
         {
@@ -285,7 +286,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
             {
                 Marked = request.Method.Marked || _worker.SchedulingPolicy.PactTakenForMarked(),
                 Coordinator = _worker.CoordinatorOf(request),
-                Caller = request.Asked.Caller,
+                Caller = request.Asked.CountedFor,
             };
         }
 

@@ -122,12 +122,14 @@ internal sealed class Rig : IAsyncDisposable
 
     public Task<TransactionEnvelope> Submit(
         string box, Step[] steps, string[]? access = null, string method = "Run", string? id = null, int timeoutMs = 30_000,
-        AccessMode accessMode = AccessMode.Strict, CancellationToken cancellation = default) =>
-        Submit("Box", box, method, new Script(steps), access?.GroupBy(a => a).Select(a => (a.Key, a.Count())).ToArray(), id, timeoutMs, accessMode, cancellation);
+        AccessMode accessMode = AccessMode.Strict, CancellationToken cancellation = default, string? caller = null) =>
+        Submit(
+            "Box", box, method, new Script(steps), access?.GroupBy(a => a).Select(a => (a.Key, a.Count())).ToArray(),
+            id, timeoutMs, accessMode, cancellation, caller);
 
     public Task<TransactionEnvelope> Submit(
         string type, string id, string method, object? input, (string Id, int Calls)[]? access, string? key = null, int timeoutMs = 30_000,
-        AccessMode accessMode = AccessMode.Strict, CancellationToken cancellation = default) =>
+        AccessMode accessMode = AccessMode.Strict, CancellationToken cancellation = default, string? caller = null) =>
         Host.Door.Submit(
             new TransactionRequest
             {
@@ -145,6 +147,7 @@ internal sealed class Rig : IAsyncDisposable
                 Id = key,
                 Timeout = TimeSpan.FromMilliseconds(timeoutMs),
                 Caller = "tester",
+                CountedFor = caller,
                 TraceParent = "00-trace-01",
             },
             cancellation);

@@ -100,4 +100,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>Whether and when places of states of several workers are damaged, and which ones.</summary>
     DamagedPlacesOfSeveral = 36,
+
+    /// <summary>How many callers are known apart.</summary>
+    Callers = 37,
 }

@@ -118,6 +118,9 @@ public sealed record Scenario
     /// <summary>Bytes of actors above which some leave memory; 0: as many as they like.</summary>
     public int Room { get; init; }
 
+    /// <summary>Callers that are known apart, among whom the clients are divided; 0: nothing is known of them.</summary>
+    public int Callers { get; init; }
+
     /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>
     public int StateBytes { get; init; }
     /// <summary>0: a log server; 1: the real file log on a simulated disk.</summary>
@@ -196,6 +199,7 @@ public sealed record Scenario
             DecidesPercent = DrawDecisions(seed),
             UnrulyPercent = DrawUnruly(seed),
             Room = DrawRoom(seed),
+            Callers = DrawCallers(seed),
             SchedulingChoices = DrawSchedulingChoices(seed),
         };
         scenario = calm ? scenario : scenario with { PlannedFaults = DrawFaults(chance) };
@@ -275,6 +279,12 @@ public sealed record Scenario
         return chance.Percent(85) ? 0 : chance.Between(1, 8_000);
     }
 
+    private static int DrawCallers(ulong seed)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.Callers);
+        return chance.Percent(60) ? 0 : chance.Between(1, 3);
+    }
+
     /// <summary>Draws what has to do with numbers and times, by chance of its own.</summary>
     private static Scenario WithClock(Scenario scenario, bool calm)
     {
@@ -321,6 +331,7 @@ public sealed record Scenario
         Append(text, "mark", MarkFailing, drawn.MarkFailing);
         Append(text, "sweep", SweepMs, drawn.SweepMs);
         Append(text, "room", Room, drawn.Room);
+        Append(text, "callers", Callers, drawn.Callers);
         Append(text, "state", StateBytes, drawn.StateBytes);
         Append(text, "files", Files, drawn.Files);
         Append(text, "remembers", Remembers, drawn.Remembers);
@@ -397,6 +408,7 @@ public sealed record Scenario
         "mark" => this with { MarkFailing = value },
         "sweep" => this with { SweepMs = value },
         "room" => this with { Room = value },
+        "callers" => this with { Callers = value },
         "state" => this with { StateBytes = value },
         "files" => this with { Files = value },
         "remembers" => this with { Remembers = value },

@@ -38,6 +38,7 @@ internal static class ScenarioLimits
         "mark" => (0, 1),
         "sweep" or "faults" => (0, DayMs),
         "room" => (0, 1_000_000),
+        "callers" => (0, 10_000),
         _ => throw new FormatException($"A scenario has no '{name}'."),
     };
 }

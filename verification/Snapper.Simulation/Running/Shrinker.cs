@@ -124,6 +124,11 @@ public static class Shrinker
             yield return s with { Room = 0 };
         }
 
+        if (s.Callers > 0)
+        {
+            yield return s with { Callers = 0 };
+        }
+
         if (s.SweepMs > 0)
         {
             yield return s with { SweepMs = 0 };

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Requests;
@@ -39,7 +40,16 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             return;
         }
 
-        Send(world.Workload.Next(number, _begun++), (_, _) => world.After(world.DrawPause(_chance), null, Next));
+        Send(AsCaller(world.Workload.Next(number, _begun++)), (_, _) => world.After(world.DrawPause(_chance), null, Next));
+    }
+
+    /// <summary>Some clients share a caller, and some are of none.</summary>
+    private PlannedTransaction AsCaller(PlannedTransaction planned)
+    {
+        var of = number % (world.Scenario.Callers + 1);
+        return of == 0
+            ? planned
+            : planned with { Request = planned.Request with { CountedFor = of.ToString(CultureInfo.InvariantCulture) } };
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>

@@ -1,0 +1,73 @@
+using Snapper.Protocol.Coordination;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>ACTs start here, the callers in turn.</summary>
+public sealed partial class Executor
+{
+    private static readonly WorkItem s_turn = new() { Kind = WorkKind.NextStart };
+
+    private readonly WaitingStarts _starts; // guarded by the lock of the inbox
+    private ITimer? _pause;
+
+    // Whose start runs now, until an item comes that it did not cause here.
+    private CallerLanes<WorkItem>.Lane? _served;
+    private long _servedFrom;
+
+    private void StartNext()
+    {
+        var now = Worker.Time.GetTimestamp();
+        var isContested = Worker.Callers.AreSeveral(now);
+        WorkItem start;
+        long pause;
+        lock (_inboxLock)
+        {
+            pause = _starts.Take(now, isContested, out start, out _served);
+            if (pause == 0)
+            {
+                QueueTurns();
+            }
+        }
+
+        if (pause == 0)
+        {
+            _servedFrom = now;
+            StartAct(start.Request, gateIsOpen: start.Index != 0);
+        }
+        else if (pause > 0)
+        {
+            Pause(TimeSpan.FromSeconds((double)pause / Worker.Time.TimestampFrequency));
+        }
+    }
+
+    private void EndTurn()
+    {
+        _starts.Charge(_served!, _servedFrom, Worker.Time.GetTimestamp());
+        _served = null;
+    }
+
+    private void Pause(TimeSpan time)
+    {
+        _pause ??= Worker.Time.CreateTimer(_ => EndPause(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _pause.Change(TimeSpan.FromMilliseconds(Math.Ceiling(time.TotalMilliseconds)), Timeout.InfiniteTimeSpan);
+    }
+
+    private void EndPause()
+    {
+        lock (_inboxLock)
+        {
+            QueueTurns();
+        }
+
+        Wake?.Invoke();
+    }
+
+    private void QueueTurns()
+    {
+        while (_starts.TryAddTurn())
+        {
+            _inbox.Enqueue(s_turn);
+            _inboxHasItems = true;
+        }
+    }
+}

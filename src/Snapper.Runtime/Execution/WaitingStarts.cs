@@ -1,0 +1,90 @@
+using Snapper.Protocol.Coordination;
+
+namespace Snapper.Runtime.Execution;
+
+/// <summary>
+/// ACTs that wait for their start on an executor: those of one caller in the order of their coming, and the callers in
+/// turn. A start waits behind the messages of those under way, so for a start a <em>turn</em> is queued among them, and
+/// while several callers are about, one turn at a time: messages wait for one start at most, however many wait. Then
+/// a caller has its share of the executor's time at most: behind a start that took long its next one pauses.
+/// Not thread-safe: the executor's lock guards it.
+/// </summary>
+/// <param name="share">Part of the time that one caller of several may have, above 0 to 1.</param>
+/// <param name="frequency">Ticks of the clock per second.</param>
+internal sealed class WaitingStarts(double share, long frequency)
+{
+    /// <summary>Turns that are queued at most while one caller alone is about.</summary>
+    internal const int TurnsAlone = 4;
+
+    // As long as that a caller may be ahead of its share: short starts need no pause.
+    private readonly long _slack = frequency / 1000;
+
+    private readonly CallerLanes<WorkItem> _lanes = new();
+    private int _most = TurnsAlone;
+    private int _turns;
+
+    /// <summary>Starts that wait.</summary>
+    public int Count => _lanes.Count;
+
+    /// <summary>Callers of whom something is kept.</summary>
+    public int Callers => _lanes.Named;
+
+    /// <summary>Adds a start; turns are queued next.</summary>
+    public void Add(in WorkItem start) => _lanes.Add(start.Request.Asked.CountedFor, start);
+
+    /// <summary>Counts one more turn, if more are wanted than are queued.</summary>
+    /// <returns>True: it must be queued.</returns>
+    public bool TryAddTurn()
+    {
+        if (_turns >= Math.Min(_most, _lanes.Count))
+        {
+            return false;
+        }
+
+        _turns++;
+        return true;
+    }
+
+    /// <summary>A turn has come: takes the start whose it is.</summary>
+    /// <param name="now">Timestamp.</param>
+    /// <param name="isContested">Several callers are about.</param>
+    /// <param name="start">The start.</param>
+    /// <param name="served">Whose it is, for <see cref="Charge"/>; null: its time need not be measured.</param>
+    /// <returns>0: there is one; -1: none waits; else for so many ticks all that wait pause.</returns>
+    public long Take(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served)
+    {
+        _turns--;
+        (start, served) = (default, null);
+        if (_lanes.Count == 0)
+        {
+            return -1;
+        }
+
+        _most = isContested ? 1 : TurnsAlone;
+        var pause = long.MaxValue;
+        for (var lanes = _lanes.Waiting; lanes > 0; lanes--)
+        {
+            var lane = _lanes.Current;
+            var ahead = isContested ? lane.PausesUntil - now - _slack : 0;
+            if (ahead <= 0)
+            {
+                served = isContested ? lane : null;
+                start = _lanes.Dequeue();
+                _lanes.Next(isContested, now);
+                return 0;
+            }
+
+            pause = Math.Min(pause, ahead);
+            _lanes.Next();
+        }
+
+        return pause;
+    }
+
+    /// <summary>What a start and all that it caused here has taken is counted to its caller.</summary>
+    /// <param name="lane">The caller's.</param>
+    /// <param name="from">Timestamp of its begin.</param>
+    /// <param name="to">Timestamp of its end.</param>
+    public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to) =>
+        lane.PausesUntil = Math.Max(lane.PausesUntil, from) + (long)((to - from) / share);
+}

@@ -1,0 +1,170 @@
+using Snapper.Protocol.Coordination;
+using Snapper.Protocol.Identity;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
+using Snapper.Runtime.Tests.Support;
+using Xunit;
+
+namespace Snapper.Runtime.Tests;
+
+/// <summary>ACTs of callers that are known apart start in turn, and one of several callers has its share of the time.</summary>
+public sealed class StartTurnsTests
+{
+    private const long Second = 1_000_000;
+    private const long Millisecond = Second / 1000;
+
+    private readonly WaitingStarts _starts = new(share: 0.5, frequency: Second);
+
+    [Fact]
+    public async Task A_caller_with_one_ACT_does_not_wait_for_all_of_another()
+    {
+        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        using var busy = new Gate();
+        var first = Submit(rig, "token:flood", "busy", Step.Block(busy));
+        await busy.Reached();
+        var flood = Enumerable.Range(0, 100).Select(i => Submit(rig, "token:flood", $"f{i}", Step.Add())).ToArray();
+        var ann = Submit(rig, "token:ann", "a", Step.Add());
+        busy.Open();
+        Rig.Seen(await Rig.Within(first, "the first"));
+        var others = await Rig.Within(Task.WhenAll(flood), "the flood");
+        var one = await Rig.Within(ann, "the one");
+        Rig.Seen(one);
+        Assert.InRange(others.Count(other => other.Transaction < one.Transaction), 0, 2);
+    }
+
+    [Fact]
+    public void Callers_take_turns_and_those_of_one_keep_their_order()
+    {
+        for (var i = 0; i < 3; i++)
+        {
+            Add("flood", $"f{i}");
+        }
+
+        Add("ann", "a");
+        Add(null, "?");
+        Assert.Equal(["f0", "a", "?", "f1", "f2"], Enumerable.Range(0, 5).Select(_ => Taken(0, isContested: true)));
+        Assert.Equal("-", Taken(0, isContested: true));
+    }
+
+    [Fact]
+    public void While_several_callers_are_about_messages_wait_for_one_start_at_most()
+    {
+        for (var i = 0; i < 100; i++)
+        {
+            Add("flood", $"f{i}");
+        }
+
+        Assert.Equal(WaitingStarts.TurnsAlone, Turns());
+        for (var left = WaitingStarts.TurnsAlone - 1; left > 0; left--)
+        {
+            Taken(0, isContested: true);
+            Assert.Equal(0, Turns());
+        }
+
+        Taken(0, isContested: true);
+        Assert.Equal(1, Turns());
+        Taken(0, isContested: false);
+        Assert.Equal(WaitingStarts.TurnsAlone, Turns());
+    }
+
+    [Fact]
+    public void Behind_a_start_that_took_long_its_caller_pauses_while_others_are_about()
+    {
+        Add("slow", "s0");
+        Add("slow", "s1");
+        Turns();
+        Take(0, isContested: true, out var start, out var served);
+        Assert.Equal("s0", Name(start));
+        _starts.Charge(served!, 0, 10 * Millisecond);
+
+        // Twenty milliseconds are its share of ten, less what it may be ahead.
+        Turns();
+        Assert.Equal(9 * Millisecond, Take(10 * Millisecond, isContested: true, out _, out _));
+        Add("quick", "q");
+        Assert.Equal("q", Taken(10 * Millisecond, isContested: true));
+        Assert.Equal("-", Taken(18 * Millisecond, isContested: true));
+        Assert.Equal("s1", Taken(19 * Millisecond, isContested: true));
+    }
+
+    [Fact]
+    public void A_caller_that_is_alone_does_not_pause_and_short_starts_need_no_pause()
+    {
+        for (var i = 0; i < 10; i++)
+        {
+            Add("one", $"{i}");
+        }
+
+        Turns();
+        Take(0, isContested: true, out _, out var served);
+        _starts.Charge(served!, 0, Second);
+        Assert.Equal("1", Taken(Second, isContested: false));
+
+        var now = 5 * Second;
+        for (var i = 2; i < 10; i++)
+        {
+            Turns();
+            Assert.Equal(0, Take(now, isContested: true, out var start, out served));
+            Assert.Equal($"{i}", Name(start));
+            _starts.Charge(served!, now, now += Millisecond / 10);
+        }
+    }
+
+    [Fact]
+    public void Of_callers_that_came_once_little_is_kept()
+    {
+        for (var i = 0; i < 10_000; i++)
+        {
+            Add($"caller{i}", "x");
+            Turns();
+            Assert.Equal(0, Take(i * Millisecond, isContested: true, out _, out var served));
+            _starts.Charge(served!, i * Millisecond, (i + 1) * Millisecond);
+            Assert.InRange(_starts.Callers, 0, 80);
+        }
+    }
+
+    [Fact]
+    public void Callers_are_several_until_two_seconds_behind_the_last_change()
+    {
+        var callers = new CallersAbout(Second);
+        callers.Note(null, Second);
+        callers.Note(null, 2 * Second);
+        Assert.False(callers.AreSeveral(2 * Second));
+        callers.Note("ann", 3 * Second);
+        callers.Note("ann", 4 * Second);
+        Assert.True(callers.AreSeveral((5 * Second) - 1));
+        Assert.False(callers.AreSeveral(5 * Second));
+    }
+
+    private static Task<TransactionEnvelope> Submit(Rig rig, string caller, string box, params Step[] steps) =>
+        rig.Submit(box, steps, caller: caller);
+
+    private static string Name(in WorkItem start) => start.Request.Id;
+
+    private void Add(string? caller, string name)
+    {
+        var asked = new TransactionRequest { Actor = new ActorKey("Box", "a"), Method = "Run", CountedFor = caller };
+        var request = new Request(asked, null!, null, name, default, null, answersInline: true);
+        _starts.Add(WorkItem.Start(request));
+    }
+
+    /// <summary>Queues the turns that are wanted.</summary>
+    private int Turns()
+    {
+        var count = 0;
+        while (_starts.TryAddTurn())
+        {
+            count++;
+        }
+
+        return count;
+    }
+
+    private long Take(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served) =>
+        _starts.Take(now, isContested, out start, out served);
+
+    private string Taken(long now, bool isContested)
+    {
+        Turns();
+        return Take(now, isContested, out var start, out _) == 0 ? Name(start) : "-";
+    }
+}
