@@ -19,9 +19,11 @@ internal sealed record NewPactMessage(long MasterEpoch, GlobalPact Pact) : ForMa
     {
         writer.Number(MasterEpoch);
         Pacts.Write(writer, Pact);
+        writer.OptionalText(Pact.Caller);
     }
 
-    public static NewPactMessage Read(ref WireReader reader) => new(reader.Number(), Pacts.Read(ref reader));
+    public static NewPactMessage Read(ref WireReader reader) =>
+        new(reader.Number(), Pacts.Read(ref reader) with { Caller = reader.OptionalText() });
 }
 
 /// <summary>A short message to the master.</summary>

@@ -93,6 +93,37 @@ internal sealed class CallerLanes<T>
         _paused++;
     }
 
+    /// <summary>Takes out the items that go; turns stay as they are.</summary>
+    public void RemoveWhere(Func<T, bool> goes)
+    {
+        for (var i = _waiting.Count - 1; i >= 0; i--)
+        {
+            var lane = _waiting[i];
+            for (var left = lane.Items.Count; left > 0; left--)
+            {
+                var item = lane.Items.Dequeue();
+                if (goes(item))
+                {
+                    Count--;
+                }
+                else
+                {
+                    lane.Items.Enqueue(item);
+                }
+            }
+
+            if (lane.Items.Count == 0)
+            {
+                _waiting.RemoveAt(i);
+                _turn -= i < _turn ? 1 : 0;
+                if (lane.Caller is not null)
+                {
+                    Forget(lane);
+                }
+            }
+        }
+    }
+
     private Lane LaneOf(string? caller)
     {
         if (caller is null)

@@ -14,7 +14,10 @@ namespace Snapper.Protocol.Coordination;
 /// </remarks>
 public sealed partial class CoordinatorMachine(int index, int ringSize, CoordinatorOptions options, IOwnership? ownership = null)
 {
-    private readonly WaitingPacts _waiting = new();
+    private readonly WaitingPacts<PactTicket> _waiting = new(
+        static ticket => ticket.Caller, static ticket => ticket.Withdrawn ? 0 : ticket.Here.Length);
+
+    private readonly List<PactTicket> _taken = [];
     private readonly Queue<Batch> _formed = new();
     private readonly List<BoundPart> _parts = [];
     private RingToken? _token;
@@ -151,10 +154,18 @@ public sealed partial class CoordinatorMachine(int index, int ringSize, Coordina
     {
         ForgetFinal(token);
         var most = _waiting.Count > 1 && options.SchedulingPolicy.BatchOfOne() ? 1 : options.TransactionsPerBatch;
+        var mayOwe = _undurable == 0 || ringSize > 1; // a token that comes round must find a batch
         while (_waiting.Count > 0)
         {
+            _taken.Clear();
+            _waiting.Take(most, options.AccessesPerBatch, mayOwe, _taken);
+            if (_taken.Count == 0)
+            {
+                return; // those who wait may again when the log has come on
+            }
+
             // Where all that are taken go back, those behind them must not wait for a message that may never come.
-            if (_waiting.Take(most, options.AccessesPerBatch) is { } taken && Owned(taken, outputs) is { } tickets)
+            if (Owned(_taken.ToArray(), outputs) is { } tickets)
             {
                 _undurable++;
                 Place(token, tickets, null, outputs);

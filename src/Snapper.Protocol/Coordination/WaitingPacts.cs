@@ -1,82 +1,110 @@
-using Snapper.Protocol.Batches;
-
 namespace Snapper.Protocol.Coordination;
 
 /// <summary>
 /// PACTs that wait for a number: those of one caller in the order of their coming, and the callers in turn. All that
 /// wait are at the same time under way, so that any order of them is one (strict serializability).
 /// </summary>
-internal sealed class WaitingPacts
+/// <remarks>
+/// While several callers have PACTs, each has an allowance of weight per batch. One that took more, since a single PACT
+/// may weigh more, waits until its allowances have made up for it. No clock is needed: a batch is the unit of time.
+/// </remarks>
+/// <typeparam name="T">A PACT.</typeparam>
+/// <param name="callerOf">Whose it is; null: of an unknown one.</param>
+/// <param name="weigh">What it weighs, from 1; 0: it is not wanted any more, and is passed over.</param>
+internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> weigh)
 {
-    /// <summary>Of the declared actors of a batch one caller has this part while others wait, too.</summary>
+    /// <summary>Of the transactions of a batch one of several callers has this part at most.</summary>
     private const int CallersShare = 4;
 
-    private readonly CallerLanes<PactTicket> _lanes = new();
-    private readonly List<PactTicket> _taken = [];
+    /// <summary>Of the weight of a batch this part is the allowance of one of several callers.</summary>
+    private const int Allowances = 16;
 
+    /// <summary>So many batches behind the last PACT of another caller one is taken for alone.</summary>
+    private const int BatchesApart = 16;
+
+    private readonly CallerLanes<T> _lanes = new();
+    private string? _lastCaller;
+    private int _contested; // for so many more batches
+    private long _allowed; // to one caller, since the first batch
+    private long _weight; // of the batch
+
+    /// <summary>PACTs that wait.</summary>
     public int Count => _lanes.Count;
 
     /// <summary>Callers of whom something is kept.</summary>
-    public int Lanes => _lanes.Named;
+    public int Callers => _lanes.Named;
 
-    public void Add(PactTicket ticket) => _lanes.Add(ticket.Caller, ticket);
+    /// <summary>Adds a PACT behind those of its caller.</summary>
+    public void Add(T pact) => _lanes.Add(callerOf(pact), pact);
 
-    /// <summary>
-    /// Takes the members of a batch. While several callers wait, each has a turn, and one has a share at most.
-    /// </summary>
+    /// <summary>Takes out those that go.</summary>
+    public void RemoveWhere(Func<T, bool> goes) => _lanes.RemoveWhere(goes);
+
+    /// <summary>Takes the members of a batch.</summary>
     /// <param name="most">So many at most.</param>
-    /// <param name="mostAccesses">With so many declared actors at most, if it is more than one.</param>
-    /// <returns>Null: all that waited were withdrawn.</returns>
-    public PactTicket[]? Take(int most, int mostAccesses)
+    /// <param name="mostWeight">With so much weight at most, if it is more than one.</param>
+    /// <param name="mayOwe">
+    /// Where all who wait have used up their allowances, one is taken all the same; else none.
+    /// </param>
+    /// <param name="taken">Gets them; empty before.</param>
+    public void Take(int most, int mostWeight, bool mayOwe, List<T> taken)
     {
-        _taken.Clear();
-        var (share, shareOfAccesses) = _lanes.Waiting > 1
-            ? (Math.Max(1, most / CallersShare), mostAccesses / CallersShare)
-            : (most, mostAccesses);
-        var accesses = 0;
-        for (var lanes = _lanes.Waiting; lanes > 0; lanes--)
+        _weight = 0;
+        _contested = _lanes.Waiting > 1 ? BatchesApart : Math.Max(0, _contested - 1);
+        var allowance = Math.Max(1, mostWeight / Allowances);
+        _allowed += allowance;
+        if (_contested == 0)
         {
-            var tickets = _lanes.Current.Items;
-            var before = _taken.Count;
-            var isFull = !TakeFrom(
-                tickets, Math.Min(most, before + share), accesses + shareOfAccesses, mostAccesses, ref accesses);
-            if (tickets.Count == 0 || _taken.Count > before)
-            {
-                _lanes.Next();
-            }
-
-            if (isFull)
-            {
-                break; // a lane of which nothing was taken is the first one of the next batch
-            }
+            TakeInTurn(most, most, mostWeight, long.MaxValue, taken);
+            return;
         }
 
-        return _taken.Count == 0 ? null : _taken.ToArray();
+        TakeInTurn(most, Math.Max(1, most / CallersShare), mostWeight, _allowed + allowance, taken);
+        if (taken.Count == 0 && mayOwe)
+        {
+            TakeInTurn(1, 1, mostWeight, long.MaxValue, taken);
+        }
     }
 
-    /// <summary>Takes what a lane may give.</summary>
-    /// <returns>False: the next ticket does not fit into the batch.</returns>
-    private bool TakeFrom(
-        Queue<PactTicket> tickets, int until, int untilAccesses, int mostAccesses, ref int accesses)
+    private void TakeInTurn(int most, int share, int mostWeight, long until, List<T> taken)
     {
-        var isFirst = true;
-        while (_taken.Count < until && tickets.TryPeek(out var ticket))
+        var isFull = false;
+        for (var lanes = _lanes.Waiting; lanes > 0 && taken.Count < most && !isFull; lanes--)
         {
-            if (!ticket.Withdrawn)
+            var lane = _lanes.Current;
+            var before = taken.Count;
+            lane.PausesUntil = _contested > 0 ? Math.Max(lane.PausesUntil, _allowed) : 0;
+            isFull = !TakeFrom(lane, Math.Min(most, before + share), mostWeight, until, taken);
+            if (taken.Count > before && !string.Equals(lane.Caller, _lastCaller, StringComparison.Ordinal))
             {
-                var with = accesses + ticket.Here.Length;
-                if (with > mostAccesses && _taken.Count > 0)
+                (_lastCaller, _contested) = (lane.Caller, BatchesApart);
+            }
+
+            // One of which nothing was taken, since it did not fit in, is the first one of the next batch.
+            if (!isFull || taken.Count > before)
+            {
+                _lanes.Next(_contested > 0, _allowed);
+            }
+        }
+    }
+
+    /// <summary>Takes what a caller may give.</summary>
+    /// <returns>False: its next one does not fit into the batch.</returns>
+    private bool TakeFrom(CallerLanes<T>.Lane lane, int most, int mostWeight, long until, List<T> taken)
+    {
+        while (taken.Count < most && lane.PausesUntil < until && lane.Items.TryPeek(out var pact))
+        {
+            var weight = weigh(pact);
+            if (weight > 0)
+            {
+                if (taken.Count > 0 && _weight + weight > mostWeight)
                 {
                     return false;
                 }
 
-                if (with > untilAccesses && !isFirst)
-                {
-                    return true;
-                }
-
-                (accesses, isFirst) = (with, false);
-                _taken.Add(ticket);
+                _weight += weight;
+                lane.PausesUntil += _contested > 0 ? weight : 0;
+                taken.Add(pact);
             }
 
             _lanes.Dequeue();

@@ -20,7 +20,8 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
     /// <summary>Bytes of the PACTs of one batch, at most, unless it is a single one: a part is one message, and a channel takes none of more than 3 MiB.</summary>
     internal const int MaxWeight = 1 << 20;
 
-    private readonly Queue<GlobalPact> _waiting = new();
+    private readonly WaitingPacts<GlobalPact> _waiting = new(static pact => pact.Caller, static pact => pact.Weigh());
+    private readonly List<GlobalPact> _taken = [];
     private readonly List<GlobalBatch> _open = [];
     private readonly List<GlobalBatch> _decided = [];
     private readonly List<(BatchId Bid, Incarnation Asker)> _verdictsDue = [];
@@ -65,7 +66,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
         switch (message.Kind)
         {
             case GlobalMessageKind.NewPact:
-                _waiting.Enqueue((GlobalPact)message.Body!);
+                _waiting.Add((GlobalPact)message.Body!);
                 break;
             case GlobalMessageKind.Withdraw:
                 OnWithdraw(message.From, message.Value, outputs);
@@ -139,34 +140,30 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
     /// </summary>
     private void SendBackMoved(List<GlobalOutput> outputs)
     {
-        for (var left = _waiting.Count; left > 0; left--)
+        _waiting.RemoveWhere(pact =>
         {
-            var pact = _waiting.Dequeue();
             if (_gone.Contains(pact.Root) || placement.OwnerOf(pact.RootActor) == pact.Root)
             {
-                _waiting.Enqueue(pact);
+                return false;
             }
-            else
-            {
-                outputs.Add(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
-            }
-        }
+
+            outputs.Add(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
+            return true;
+        });
     }
 
     private void OnWithdraw(Incarnation root, long handle, List<GlobalOutput> outputs)
     {
-        for (var left = _waiting.Count; left > 0; left--)
+        _waiting.RemoveWhere(pact =>
         {
-            var pact = _waiting.Dequeue();
-            if (pact.Root == root && pact.Handle == handle)
+            if (pact.Root != root || pact.Handle != handle)
             {
-                outputs.Add(new GlobalOutput(GlobalOutputKind.SendDropped, root, Value: handle));
+                return false;
             }
-            else
-            {
-                _waiting.Enqueue(pact);
-            }
-        }
+
+            outputs.Add(new GlobalOutput(GlobalOutputKind.SendDropped, root, Value: handle));
+            return true;
+        });
     }
 
     private void OnPartPrepared(BatchId bid, Incarnation worker) => Find(_open, bid)?.Prepared(worker); // else undone meanwhile: its Prepared is void
@@ -280,43 +277,14 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
     {
         _members.Clear();
         _workers.Clear();
-        var bid = BatchId.None;
-        var weight = 0;
-        while (_members.Count < _most && _waiting.TryPeek(out var pact))
+        do
         {
-            var own = pact.Weigh();
-            if (_members.Count > 0 && weight + own > MaxWeight)
-            {
-                break;
-            }
-
-            _waiting.Dequeue();
-            if (_gone.Contains(pact.Root))
-            {
-                continue; // A9: its relay asks the next owner
-            }
-
-            if (Place(pact, outputs) is not { } owners)
-            {
-                continue;
-            }
-
-            var tid = TransactionId.Global(masterEpoch, ++_counter);
-            if (bid == BatchId.None)
-            {
-                bid = new BatchId(tid.Value);
-            }
-
-            weight += own;
-            _members.Add(new GlobalMember(tid, pact, owners));
-            foreach (var owner in owners)
-            {
-                if (!_workers.Contains(owner))
-                {
-                    _workers.Add(owner);
-                }
-            }
+            // Where all that are taken go back, those behind them must not wait for a message that may never come.
+            _taken.Clear();
+            _waiting.Take(_most, MaxWeight, mayOwe: _open.Count == 0, _taken);
+            Number(outputs);
         }
+        while (_members.Count == 0 && _taken.Count > 0);
 
         if (_members.Count == 0)
         {
@@ -324,6 +292,7 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
         }
 
         _workers.Sort(static (left, right) => left.Worker.CompareTo(right.Worker));
+        var bid = new BatchId(_members[0].Tid.Value);
         var batch = new GlobalBatch(bid, _members.Count);
         foreach (var worker in _workers)
         {
@@ -335,6 +304,32 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
 
         _open.Add(batch);
         return true;
+    }
+
+    /// <summary>Gives numbers to those who were taken, and finds out who has a part.</summary>
+    private void Number(List<GlobalOutput> outputs)
+    {
+        foreach (var pact in _taken)
+        {
+            if (_gone.Contains(pact.Root))
+            {
+                continue; // A9: its relay asks the next owner
+            }
+
+            if (Place(pact, outputs) is not { } owners)
+            {
+                continue;
+            }
+
+            _members.Add(new GlobalMember(TransactionId.Global(masterEpoch, ++_counter), pact, owners));
+            foreach (var owner in owners)
+            {
+                if (!_workers.Contains(owner))
+                {
+                    _workers.Add(owner);
+                }
+            }
+        }
     }
 
     /// <summary>M1: ownership is looked at where numbers are given.</summary>

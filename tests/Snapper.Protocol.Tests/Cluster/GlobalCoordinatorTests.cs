@@ -116,6 +116,24 @@ public sealed class GlobalCoordinatorTests
     }
 
     [Fact]
+    public void Callers_have_turns_and_one_of_several_has_a_share_of_a_batch()
+    {
+        var master = Master(openBatches: 1);
+        Form(master, 1);
+        for (var handle = 2; handle <= 1000; handle++)
+        {
+            Step(master, New(handle, ["a", "b"], "flood"));
+        }
+
+        Step(master, New(2000, ["a", "b"], "ann"));
+        _outputs.Clear();
+        Decide(master, Last());
+        var next = Assert.Single(_outputs, output => output.Kind == GlobalOutputKind.SendPart && output.To == One);
+        var handles = ((GlobalPart)next.Body!).Members.Select(member => member.Pact.Handle).ToList();
+        Assert.Equal([.. Enumerable.Range(2, 128), 2000L], handles);
+    }
+
+    [Fact]
     public void A_master_without_numbers_for_another_batch_gives_none_and_says_so()
     {
         const long Left = 514;
@@ -184,10 +202,11 @@ public sealed class GlobalCoordinatorTests
         }
     }
 
-    private static GlobalMessage New(int handle, IEnumerable<string> ids)
+    private static GlobalMessage New(int handle, IEnumerable<string> ids, string? caller = null)
     {
         var declared = ids.Select(id => new ActorAccess(new ActorKey("Account", id), Access.Whole, 1)).ToArray();
-        return new GlobalMessage(GlobalMessageKind.NewPact, One, Body: new GlobalPact(One, handle, declared[0].Actor, declared, false));
+        var pact = new GlobalPact(One, handle, declared[0].Actor, declared, false) { Caller = caller };
+        return new GlobalMessage(GlobalMessageKind.NewPact, One, Body: pact);
     }
 
     /// <summary>The root's actor, "a" or the first of many, is w1's; the other ones alternate.</summary>

@@ -36,7 +36,7 @@ internal sealed class RandomMessages(Random random)
         WireKind.ActMarked => new ActMarkedMessage(Tid()),
         WireKind.ActLongWait => new ActLongWaitMessage(Tid()),
         WireKind.ActBounds => new ActBoundsMessage(Tid(), Bid(), Bid()),
-        WireKind.NewPact => new NewPactMessage(Number(), Pact()),
+        WireKind.NewPact => new NewPactMessage(Number(), Pact() with { Caller = Maybe(Text) }),
         WireKind.Withdraw => new ToMasterMessage(Number(), new GlobalMessage(GlobalMessageKind.Withdraw, Sender, Value: Number())),
         WireKind.ToMaster => new ToMasterMessage(Number(), new GlobalMessage(
             One(GlobalMessageKind.PartPrepared, GlobalMessageKind.PartMarked, GlobalMessageKind.Failed, GlobalMessageKind.UndoReport, GlobalMessageKind.Undone,
