@@ -79,11 +79,11 @@ public sealed class StartTurnsTests
 
         // Twenty milliseconds are its share of ten, less what it may be ahead.
         Turns();
-        Assert.Equal(9 * Millisecond, Take(10 * Millisecond, isContested: true, out _, out _));
+        Assert.Equal(6 * Millisecond, Take(10 * Millisecond, isContested: true, out _, out _));
         Add("quick", "q");
         Assert.Equal("q", Taken(10 * Millisecond, isContested: true));
-        Assert.Equal("-", Taken(18 * Millisecond, isContested: true));
-        Assert.Equal("s1", Taken(19 * Millisecond, isContested: true));
+        Assert.Equal("-", Taken(15 * Millisecond, isContested: true));
+        Assert.Equal("s1", Taken(16 * Millisecond, isContested: true));
     }
 
     [Fact]
@@ -107,6 +107,29 @@ public sealed class StartTurnsTests
             Assert.Equal($"{i}", Name(start));
             _starts.Charge(served!, now, now += Millisecond / 10);
         }
+    }
+
+    [Fact]
+    public void Where_all_that_wait_would_pause_none_does()
+    {
+        for (var i = 0; i < 3; i++)
+        {
+            Add("x", $"x{i}");
+            Add("y", $"y{i}");
+        }
+
+        var now = 0L;
+        foreach (var expected in (string[])["x0", "y0", "x1", "y1", "x2"])
+        {
+            Turns();
+            Assert.Equal(0, Take(now, isContested: true, out var start, out var served));
+            Assert.Equal(expected, Name(start));
+            _starts.Charge(served!, now, now + (30 * Millisecond));
+            now += 10 * Millisecond;
+        }
+
+        Turns();
+        Assert.True(Take(now, isContested: true, out _, out _) > 0);
     }
 
     [Fact]

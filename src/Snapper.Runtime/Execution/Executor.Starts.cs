@@ -14,6 +14,9 @@ public sealed partial class Executor
     private CallerLanes<WorkItem>.Lane? _served;
     private long _servedFrom;
 
+    private static double ShareOfCaller(WorkerOptions options) =>
+        options.CallerTimeShare ?? Math.Clamp(Environment.ProcessorCount / (16.0 * options.Executors), 1.0 / 16, 0.5);
+
     private void StartNext()
     {
         var now = Worker.Time.GetTimestamp();

@@ -42,7 +42,7 @@ public sealed partial class Executor
         Index = index;
         _random = new Random(seed);
         _residents = new ResidentActors(worker.Options.MaxActorBytes / worker.Options.Executors);
-        _starts = new WaitingStarts(worker.Options.CallerShare, worker.Time.TimestampFrequency);
+        _starts = new WaitingStarts(ShareOfCaller(worker.Options), worker.Time.TimestampFrequency);
         _transactions = new TransactionMachine(_outputs);
     }
 

@@ -6,7 +6,8 @@ namespace Snapper.Runtime.Execution;
 /// ACTs that wait for their start on an executor: those of one caller in the order of their coming, and the callers in
 /// turn. A start waits behind the messages of those under way, so for a start a <em>turn</em> is queued among them, and
 /// while several callers are about, one turn at a time: messages wait for one start at most, however many wait. Then
-/// a caller has its share of the executor's time at most: behind a start that took long its next one pauses.
+/// one has its share of the executor's time at most: behind a start that took long its caller pauses, unless all that
+/// wait would.
 /// Not thread-safe: the executor's lock guards it.
 /// </summary>
 /// <param name="share">Part of the time that one caller of several may have, above 0 to 1.</param>
@@ -16,8 +17,8 @@ internal sealed class WaitingStarts(double share, long frequency)
     /// <summary>Turns that are queued at most while one caller alone is about.</summary>
     internal const int TurnsAlone = 4;
 
-    // As long as that a caller may be ahead of its share: short starts need no pause.
-    private readonly long _slack = frequency / 1000;
+    // As long as that a caller may be ahead of its share: a pause is no shorter than a timer takes.
+    private readonly long _slack = 4 * frequency / 1000;
 
     private readonly CallerLanes<WorkItem> _lanes = new();
     private int _most = TurnsAlone;
@@ -62,15 +63,14 @@ internal sealed class WaitingStarts(double share, long frequency)
 
         _most = isContested ? 1 : TurnsAlone;
         var pause = long.MaxValue;
-        for (var lanes = _lanes.Waiting; lanes > 0; lanes--)
+        var waiting = _lanes.Waiting;
+        for (var lanes = waiting; lanes > 0; lanes--)
         {
             var lane = _lanes.Current;
             var ahead = isContested ? lane.PausesUntil - now - _slack : 0;
             if (ahead <= 0)
             {
-                served = isContested ? lane : null;
-                start = _lanes.Dequeue();
-                _lanes.Next(isContested, now);
+                TakeCurrent(now, isContested, out start, out served);
                 return 0;
             }
 
@@ -78,7 +78,13 @@ internal sealed class WaitingStarts(double share, long frequency)
             _lanes.Next();
         }
 
-        return pause;
+        if (waiting == 1)
+        {
+            return pause; // the others' requests are under way
+        }
+
+        TakeCurrent(now, isContested, out start, out served);
+        return 0;
     }
 
     /// <summary>What a start and all that it caused here has taken is counted to its caller.</summary>
@@ -87,4 +93,11 @@ internal sealed class WaitingStarts(double share, long frequency)
     /// <param name="to">Timestamp of its end.</param>
     public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to) =>
         lane.PausesUntil = Math.Max(lane.PausesUntil, from) + (long)((to - from) / share);
+
+    private void TakeCurrent(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served)
+    {
+        served = isContested ? _lanes.Current : null;
+        start = _lanes.Dequeue();
+        _lanes.Next(isContested, now);
+    }
 }

@@ -26,7 +26,7 @@ public sealed class IdempotencyIndex
     {
         _ticksOfAMinute = 60 * ticksOfASecond;
         _most = options.MaxRequestIds;
-        _mostOfOne = Math.Max(1, (long)(_most * options.CallerShare));
+        _mostOfOne = Math.Max(1, (long)(_most * options.RequestIdShare));
         _callers = new IdCallers((int)Math.Ceiling(options.IdempotencyWindow.TotalMinutes));
         for (var i = 0; i < ShardCount; i++)
         {

@@ -75,7 +75,7 @@ internal static class WorkerConfiguration
             MaxInFlight = section.GetValue(nameof(WorkerOptions.MaxInFlight), standard.MaxInFlight),
             MaxHeldBytes = section.GetValue(nameof(WorkerOptions.MaxHeldBytes), standard.MaxHeldBytes),
             MaxRequestIds = section.GetValue(nameof(WorkerOptions.MaxRequestIds), standard.MaxRequestIds),
-            CallerShare = security.Share,
+            RequestIdShare = security.Share,
             StoreFullAt = section.GetValue(nameof(WorkerOptions.StoreFullAt), standard.StoreFullAt),
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),

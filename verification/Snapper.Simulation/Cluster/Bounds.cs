@@ -131,6 +131,7 @@ internal sealed class SimulatedTimes(ClusterScenario scenario)
             IdleActorTimeout = TimeSpan.FromSeconds(1),
             MaxKeptResultBytes = 1 << 20, // as of one worker
             MaxActorBytes = load.Room > 0 ? load.Room : long.MaxValue,
+            CallerTimeShare = 0.25,
             LoadsAhead = load.Room > 0 ? load.Room % 3 : 64,
             DrainTimeout = TimeSpan.FromMilliseconds(load.Seed % 3 == 0 ? 30 : 2000),
             Seed = ((int)load.Seed * 31) + life,

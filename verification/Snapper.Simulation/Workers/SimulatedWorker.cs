@@ -123,6 +123,7 @@ internal sealed class SimulatedWorker : SimulatedProcess
                 IdleActorTimeout = TimeSpan.FromSeconds(1),
                 MaxKeptResultBytes = 1 << 20, // what the clients saw is judged by what they are told later
                 MaxActorBytes = scenario.Room > 0 ? scenario.Room : long.MaxValue,
+                CallerTimeShare = 0.25,
                 LoadsAhead = scenario.Room > 0 ? scenario.Room % 3 : 64,
                 DrainTimeout = TimeSpan.FromMilliseconds(scenario.Seed % 3 == 0 ? 30 : 2000),
                 Seed = (int)(scenario.Seed * 31) + Life,
