@@ -80,6 +80,7 @@ internal static class WorkerConfiguration
             IdempotencyWindow = section.GetValue(nameof(WorkerOptions.IdempotencyWindow), standard.IdempotencyWindow),
             FirstBackOff = section.GetValue(nameof(WorkerOptions.FirstBackOff), standard.FirstBackOff),
             TenantsApart = security.TenantsApart,
+            CallerTimeShare = section.GetValue<double?>(nameof(WorkerOptions.CallerTimeShare)),
             MaxActorBytes = section.GetValue(nameof(WorkerOptions.MaxActorBytes), standard.MaxActorBytes),
             LoadsAhead = section.GetValue(nameof(WorkerOptions.LoadsAhead), standard.LoadsAhead),
             IdleActorTimeout = section.GetValue(nameof(WorkerOptions.IdleActorTimeout), standard.IdleActorTimeout),

@@ -16,7 +16,7 @@ internal sealed record CommandLineInput(string Command, IReadOnlyList<string> Ar
     private static readonly string[] Keys =
     [
         "Executors", "Coordinators", "TransactionsPerBatch", "OpenBatches", "TurnBound", "MaxCallDepth", "MaxStateBytes", "MaxResultBytes", "MaxTransactionBytes", "MaxInFlight", "IdempotencyWindow", "FirstBackOff", "IdleActorTimeout",
-        "MaxActorBytes", "LoadsAhead",
+        "MaxActorBytes", "LoadsAhead", "CallerTimeShare",
     ];
 
     private static readonly string[] Values =

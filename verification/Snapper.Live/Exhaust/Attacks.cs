@@ -12,6 +12,10 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
     private readonly HttpClient _client = ExhaustSystem.ClientOf(system.Attacker);
     private readonly Uri _transactions = new(system.Worker, "/v1/transactions");
     private int _next;
+    private long _answered;
+
+    /// <summary>Transactions of the attacker that were answered so far, whatever the outcome.</summary>
+    public long Answered => Volatile.Read(ref _answered);
 
     /// <summary>All of them, by name.</summary>
     public IReadOnlyList<(string Name, Func<CancellationToken, Task> Run)> All =>
@@ -22,6 +26,7 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
         ("8 answers of 50 MB are not read", end => AtOnce(8, ReadNothing, end)),
         ("20 requests of 1,000 methods that wait 30 s", end => AtOnce(20, WaitLong, end)),
         ("10,000 new ids a second", end => InTurn(4, SendIds, end)),
+        ("500 PACTs of one actor each, in four loops", end => InTurn(4, SendPacts, end)),
     ];
 
     public Task Prepare(CancellationToken cancellation) => system.WriteLargeList(Large, cancellation);
@@ -100,6 +105,15 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
             end);
     }
 
+    private Task SendPacts(CancellationToken end) => Send(
+        500,
+        i => One(
+            "Account",
+            Text($"i{i}"),
+            "DepositChecking",
+            Text($",\"input\":{{\"amount\":1}},\"access\":{{\"Account\":[\"i{i}\"]}}")),
+        end);
+
     private async Task StopUploading(CancellationToken end)
     {
         const int bytes = 16 << 20;
@@ -147,6 +161,8 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
         {
             throw new HttpRequestException("refused");
         }
+
+        Interlocked.Add(ref _answered, count);
     }
 
     private static byte[] Batch(int count, Func<int, string> transaction) =>

@@ -28,8 +28,8 @@ internal sealed class ExhaustRun(LiveOptions options, Action<string> say)
         await attacks.Prepare(interrupted);
         await using var others = new Others(system);
         await Task.Delay(s_alone, interrupted); // the code is compiled, the accounts are in memory
-        say("| one caller | others, alone to during, per s | ratio | p99, ms | 5xx, broken | memory, MiB |");
-        say("|---|---|---|---|---|---|");
+        say("| one caller | its per s | others, alone to during, per s | ratio | p99, ms | 5xx, broken | memory, MiB |");
+        say("|---|---|---|---|---|---|---|");
         var each = options.Time < TimeSpan.FromHours(24) ? options.Time / attacks.All.Count : s_usually;
         var holds = true;
         foreach (var (name, run) in attacks.All)
@@ -37,15 +37,16 @@ internal sealed class ExhaustRun(LiveOptions options, Action<string> say)
             var alone = await others.Watch(Task.Delay(s_alone, interrupted));
             using var end = CancellationTokenSource.CreateLinkedTokenSource(interrupted);
             var attack = run(end.Token);
-            var most = 0L;
+            var (most, answered) = (0L, attacks.Answered);
             var during = await others.Watch(Measure());
+            var itsPerSecond = (attacks.Answered - answered) / each.TotalSeconds;
             await end.CancelAsync();
             await attack;
             interrupted.ThrowIfCancellationRequested();
 
             var ratio = during.PerSecond / alone.PerSecond;
             holds &= ratio >= LeastRatio && during.Failed == 0 && most > 0 && most < MostMemory * ExhaustSystem.Heap;
-            say(Text($"| {name} | {alone.PerSecond:0} to {during.PerSecond:0} | {ratio:0.00} ")
+            say(Text($"| {name} | {itsPerSecond:0} | {alone.PerSecond:0} to {during.PerSecond:0} | {ratio:0.00} ")
                 + Text($"| {alone.P99:0} to {during.P99:0} | {during.Failed} | {most >> 20} |"));
             await Task.Delay(s_alone, interrupted);
 
