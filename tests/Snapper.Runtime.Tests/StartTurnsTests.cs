@@ -7,7 +7,7 @@ using Xunit;
 
 namespace Snapper.Runtime.Tests;
 
-/// <summary>ACTs of callers that are known apart start in turn, and one of several callers has its share of the time.</summary>
+/// <summary>ACTs of callers that are known apart start in turn, and one of several has its share of the time.</summary>
 public sealed class StartTurnsTests
 {
     private const long Second = 1_000_000;
@@ -18,7 +18,8 @@ public sealed class StartTurnsTests
     [Fact]
     public async Task A_caller_with_one_ACT_does_not_wait_for_all_of_another()
     {
-        await using var rig = await Rig.Start(new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
+        var options = new WorkerOptions { Executors = 1, DrainTimeout = TimeSpan.FromSeconds(1) };
+        await using var rig = await Rig.Start(options);
         using var busy = new Gate();
         var first = Submit(rig, "token:flood", "busy", Step.Block(busy));
         await busy.Reached();

@@ -267,12 +267,11 @@ internal sealed class GlobalRequests(IBranchNode node, Worker worker)
 
     private void Drop(Request request) => worker.RequestManager.Dropped(request, request.Expired ? AbortReason.Timeout : AbortReason.Cancelled);
 
+    private GlobalPact PactOf(long handle, PactTicket ticket) =>
+        new(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked) { Caller = ticket.Caller };
+
     private void Ask(long handle, PactTicket ticket) =>
-        node.Send(
-            _master,
-            new NewPactMessage(
-                _masterEpoch,
-                new GlobalPact(node.Self, handle, ticket.Root, ticket.Declared, ticket.Marked) { Caller = ticket.Caller }));
+        node.Send(_master, new NewPactMessage(_masterEpoch, PactOf(handle, ticket)));
 
     private void TellMaster(GlobalMessage message)
     {

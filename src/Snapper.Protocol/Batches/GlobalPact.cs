@@ -13,7 +13,10 @@ namespace Snapper.Protocol.Batches;
 /// <param name="Marked">Holds every turn until the end (A1).</param>
 public sealed record GlobalPact(Incarnation Root, long Handle, ActorKey RootActor, ActorAccess[] Declared, bool Marked)
 {
-    /// <summary>Whose it is, a caller that is known apart from others; null: of an unknown one. For its turn at the master: parts do not have it.</summary>
+    /// <summary>
+    /// Whose it is, a caller that is known apart from others; null: of an unknown one. For its turn at the master:
+    /// parts do not have it.
+    /// </summary>
     public string? Caller { get; init; }
 
     /// <summary>Bytes that it adds to each message that carries it, at most: a part has to fit into one. Counted when asked for, which the master alone does.</summary>

@@ -147,7 +147,8 @@ public sealed partial class GlobalCoordinatorMachine(long masterEpoch, IPlacemen
                 return false;
             }
 
-            outputs.Add(new GlobalOutput(GlobalOutputKind.SendBack, pact.Root, Value: pact.Handle, Body: pact.RootActor));
+            var (kind, root) = (GlobalOutputKind.SendBack, pact.Root);
+            outputs.Add(new GlobalOutput(kind, root, Value: pact.Handle, Body: pact.RootActor));
             return true;
         });
     }

@@ -91,7 +91,10 @@ internal sealed partial class WorkerNode
         {
             if (_world.Homes[_world.IndexOf(access.Actor)] != Index)
             {
-                var pact = new GlobalPact(Self, ++_handle, ticket.Root, ticket.Declared, ticket.Marked) { Caller = ticket.Caller };
+                var pact = new GlobalPact(Self, ++_handle, ticket.Root, ticket.Declared, ticket.Marked)
+                {
+                    Caller = ticket.Caller,
+                };
                 _handles.Add(pact.Handle, ticket);
                 ToMaster(new GlobalMessage(GlobalMessageKind.NewPact, Self, Body: pact));
                 return;

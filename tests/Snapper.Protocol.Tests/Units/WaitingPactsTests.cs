@@ -80,7 +80,7 @@ public sealed class WaitingPactsTests
         Assert.Equal(["b", "c"], Take(100, 4));
     }
 
-    /// <summary>While others have PACTs a caller has an allowance per batch, here of 64 actors, and makes up for more.</summary>
+    /// <summary>While others have PACTs a caller has an allowance per batch, here of 64 actors.</summary>
     [Fact]
     public void A_caller_that_declared_many_waits_while_others_go_on()
     {

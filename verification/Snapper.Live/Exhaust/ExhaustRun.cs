@@ -28,7 +28,7 @@ internal sealed class ExhaustRun(LiveOptions options, Action<string> say)
         await attacks.Prepare(interrupted);
         await using var others = new Others(system);
         await Task.Delay(s_alone, interrupted); // the code is compiled, the accounts are in memory
-        say("| one caller | its per s | others, alone to during, per s | ratio | p99, ms | 5xx, broken | memory, MiB |");
+        say("| one caller | its per s | others, alone to during, per s | ratio | p99, ms | 5xx, broken | MiB |");
         say("|---|---|---|---|---|---|---|");
         var each = options.Time < TimeSpan.FromHours(24) ? options.Time / attacks.All.Count : s_usually;
         var holds = true;

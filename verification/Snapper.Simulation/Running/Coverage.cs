@@ -48,7 +48,8 @@ public sealed class Coverage
         [
             .. Names(Faults.Silent),
             .. Names(Transitions.Silent.Where(transition =>
-                CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition)))),
+                CountsTransitions && (Runs >= VeryLongRun || !Scarce.Contains(transition))
+                && transition is not Transition.PactRootShed)), // only a master takes numbers from roots elsewhere
             .. Names(SchedulingChoices.Silent.Where(point =>
                 point is not (
                     SchedulingChoice.ChannelTakenForFull or

@@ -118,7 +118,7 @@ public sealed record Scenario
     /// <summary>Bytes of actors above which some leave memory; 0: as many as they like.</summary>
     public int Room { get; init; }
 
-    /// <summary>Callers that are known apart, among whom the clients are divided; 0: nothing is known of them.</summary>
+    /// <summary>Callers that are known apart, among whom the clients are divided; 0: none is known.</summary>
     public int Callers { get; init; }
 
     /// <summary>Largest state of an actor, in bytes; what else is limited goes with it. 0: as large as they like.</summary>

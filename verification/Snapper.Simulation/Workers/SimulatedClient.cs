@@ -40,16 +40,16 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             return;
         }
 
-        Send(AsCaller(world.Workload.Next(number, _begun++)), (_, _) => world.After(world.DrawPause(_chance), null, Next));
+        var next = AsCaller(world.Workload.Next(number, _begun++));
+        Send(next, (_, _) => world.After(world.DrawPause(_chance), null, Next));
     }
 
     /// <summary>Some clients share a caller, and some are of none.</summary>
     private PlannedTransaction AsCaller(PlannedTransaction planned)
     {
         var of = number % (world.Scenario.Callers + 1);
-        return of == 0
-            ? planned
-            : planned with { Request = planned.Request with { CountedFor = of.ToString(CultureInfo.InvariantCulture) } };
+        var caller = of == 0 ? null : of.ToString(CultureInfo.InvariantCulture);
+        return planned with { Request = planned.Request with { CountedFor = caller } };
     }
 
     /// <summary>One transaction from its first sending to the client's conclusion.</summary>
