@@ -89,11 +89,10 @@ internal sealed class CallerLanes<T>
             Sweep(now);
         }
 
-        lane.IsKept = true;
-        _paused++;
+        Keep(lane);
     }
 
-    /// <summary>Takes out the items that go; turns stay as they are.</summary>
+    /// <summary>Takes out the items that go; turns and pauses stay as they are.</summary>
     public void RemoveWhere(Func<T, bool> goes)
     {
         for (var i = _waiting.Count - 1; i >= 0; i--)
@@ -116,7 +115,11 @@ internal sealed class CallerLanes<T>
             {
                 _waiting.RemoveAt(i);
                 _turn -= i < _turn ? 1 : 0;
-                if (lane.Caller is not null)
+                if (lane.Caller is not null && lane.PausesUntil > 0)
+                {
+                    Keep(lane);
+                }
+                else if (lane.Caller is not null)
                 {
                     Forget(lane);
                 }
@@ -144,6 +147,12 @@ internal sealed class CallerLanes<T>
         }
 
         return lane;
+    }
+
+    private void Keep(Lane lane)
+    {
+        lane.IsKept = true;
+        _paused++;
     }
 
     private void Sweep(long now)

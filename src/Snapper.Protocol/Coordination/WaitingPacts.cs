@@ -22,6 +22,12 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
     /// <summary>So many batches behind the last PACT of another caller one is taken for alone.</summary>
     private const int BatchesApart = 16;
 
+    /// <summary>
+    /// Allowances that one may owe before its last PACT. Those who owe are taken where no other waits, and would else
+    /// be passed over for as long as that went on.
+    /// </summary>
+    private const int OwedBefore = 16;
+
     private readonly CallerLanes<T> _lanes = new();
     private string? _lastCaller;
     private int _contested; // for so many more batches
@@ -50,6 +56,7 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
     public void Take(int most, int mostWeight, bool mayOwe, List<T> taken)
     {
         _weight = 0;
+        var before = (_contested, _allowed);
         _contested = _lanes.Waiting > 1 ? BatchesApart : Math.Max(0, _contested - 1);
         var allowance = Math.Max(1, mostWeight / Allowances);
         _allowed += allowance;
@@ -63,6 +70,12 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
         if (taken.Count == 0 && mayOwe)
         {
             TakeInTurn(1, 1, mostWeight, long.MaxValue, taken);
+        }
+
+        if (taken.Count == 0)
+        {
+            // It is no batch: else who owes would pay by each message that makes a coordinator look.
+            (_contested, _allowed) = before;
         }
     }
 
@@ -103,7 +116,12 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
                 }
 
                 _weight += weight;
-                lane.PausesUntil += _contested > 0 ? weight : 0;
+                if (_contested > 0)
+                {
+                    var limit = _allowed + (OwedBefore * (long)Math.Max(1, mostWeight / Allowances));
+                    lane.PausesUntil = Math.Min(lane.PausesUntil, limit) + weight;
+                }
+
                 taken.Add(pact);
             }
 

@@ -176,6 +176,56 @@ public sealed class WaitingPactsTests
         Assert.InRange(_waiting.Callers, 0, 80);
     }
 
+    /// <summary>Each message to a coordinator is a look, and who owes may send many.</summary>
+    [Fact]
+    public void A_look_that_takes_none_pays_off_nothing()
+    {
+        Add("f0", "flood", actors: 256);
+        Add("f1", "flood", actors: 256);
+        Add("one", "ann");
+        Assert.Equal(["f0", "one"], Take(512, 1024));
+        for (var look = 0; look < 100; look++)
+        {
+            Assert.Empty(Take(512, 1024, mayOwe: false));
+        }
+    }
+
+    /// <summary>Two that were taken all the same, as no other waited, are not locked out for it later.</summary>
+    [Fact]
+    public void A_caller_owes_no_more_than_a_batch_beyond_its_last_PACT()
+    {
+        for (var batch = 0; batch < 1_000; batch++)
+        {
+            Add("x", "x", actors: 256);
+            Add("y", "y", actors: 256);
+            Assert.NotEmpty(Take(512, 1024));
+        }
+
+        _waiting.RemoveWhere(static ticket => (string)ticket.Request is "y");
+        var passed = 0;
+        do
+        {
+            passed++;
+            Add("one", "ann");
+        }
+        while (!Take(512, 1024).Contains("x") && passed < 200);
+
+        Assert.InRange(passed, 1, 21);
+    }
+
+    [Fact]
+    public void A_caller_whose_PACTs_are_withdrawn_owes_what_it_owed()
+    {
+        Add("f0", "flood", actors: 256);
+        Add("one", "ann");
+        Assert.Equal(["f0", "one"], Take(512, 1024));
+        Add("f1", "flood");
+        _waiting.RemoveWhere(static ticket => (string)ticket.Request is "f1");
+        Add("f2", "flood", actors: 256);
+        Add("two", "ann");
+        Assert.Equal(["two"], Take(512, 1024));
+    }
+
     private PactTicket Add(string name, string? caller = null, int actors = 1)
     {
         var declared = Enumerable.Range(0, actors)
