@@ -33,6 +33,49 @@ public sealed class StartTurnsTests
         Assert.InRange(others.Count(other => other.Transaction < one.Transaction), 0, 2);
     }
 
+    /// <summary>A pause is for others: with them it ends, and not only behind its time, here half a minute.</summary>
+    [Fact]
+    public async Task A_caller_that_is_alone_again_pauses_no_more()
+    {
+        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options);
+        using var busy = new Gate();
+        Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
+        var first = Submit(rig, "token:slow", "s0", Step.Block(busy));
+        await busy.Reached();
+        await Task.Delay(TimeSpan.FromMilliseconds(300));
+        busy.Open();
+        Rig.Seen(await Rig.Within(first, "the slow one"));
+        Rig.Seen(await Rig.Within(Submit(rig, "token:slow", "s1", Step.Add()), "its next"));
+    }
+
+    /// <summary>Two that were taken all the same, as no other waited, are not locked out for it later.</summary>
+    [Fact]
+    public void A_caller_pauses_for_its_last_start_and_two_seconds_at_most()
+    {
+        var starts = new WaitingStarts(share: 0.125, frequency: Second);
+        var now = 0L;
+        for (var i = 0; i < 1_000; i++)
+        {
+            starts.Add(Start("x", "x"));
+            starts.Add(Start("y", "y"));
+            starts.TryAddTurn();
+            Assert.Equal(0, starts.Take(now, isContested: true, out _, out var served));
+            starts.Charge(served!, now, now += 100 * Millisecond);
+        }
+
+        // The last of one of them has its turn, and then the other one alone has some that wait.
+        long pause;
+        do
+        {
+            starts.TryAddTurn();
+            pause = starts.Take(now, isContested: true, out _, out _);
+        }
+        while (pause == 0);
+
+        Assert.InRange(pause, 1, 2 * Second);
+    }
+
     [Fact]
     public void Callers_take_turns_and_those_of_one_keep_their_order()
     {
@@ -166,9 +209,13 @@ public sealed class StartTurnsTests
 
     private void Add(string? caller, string name)
     {
+        _starts.Add(Start(caller, name));
+    }
+
+    private static WorkItem Start(string? caller, string name)
+    {
         var asked = new TransactionRequest { Actor = new ActorKey("Box", "a"), Method = "Run", CountedFor = caller };
-        var request = new Request(asked, null!, null, name, default, null, answersInline: true);
-        _starts.Add(WorkItem.Start(request));
+        return WorkItem.Start(new Request(asked, null!, null, name, default, null, answersInline: true));
     }
 
     /// <summary>Queues the turns that are wanted.</summary>

@@ -28,5 +28,8 @@ public sealed class CallersAbout(long frequency)
     }
 
     /// <summary>Requests of two callers have come within the last two seconds.</summary>
-    public bool AreSeveral(long now) => now < Volatile.Read(ref _contestedUntil);
+    public bool AreSeveral(long now) => LeftOfSeveral(now) > 0;
+
+    /// <summary>Ticks until one is taken for alone, if no other comes; 0 or less: it is.</summary>
+    public long LeftOfSeveral(long now) => Volatile.Read(ref _contestedUntil) - now;
 }

@@ -39,7 +39,9 @@ public sealed partial class Executor
         }
         else if (pause > 0)
         {
-            Pause(TimeSpan.FromSeconds((double)pause / Worker.Time.TimestampFrequency));
+            // It is for others: with them it ends, and while they come it is begun again.
+            var ticks = Math.Min(pause, Math.Max(1, Worker.Callers.LeftOfSeveral(now)));
+            Pause(TimeSpan.FromSeconds((double)ticks / Worker.Time.TimestampFrequency));
         }
     }
 

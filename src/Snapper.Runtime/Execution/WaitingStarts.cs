@@ -20,6 +20,10 @@ internal sealed class WaitingStarts(double share, long frequency)
     // As long as that a caller may be ahead of its share: a pause is no shorter than a timer takes.
     private readonly long _slack = 4 * frequency / 1000;
 
+    // Longest pause, unless the last start alone took more. Those who pause are taken where all that wait do, and would
+    // else be passed over for as long as that went on.
+    private readonly long _longest = 2 * frequency;
+
     private readonly CallerLanes<WorkItem> _lanes = new();
     private int _most = TurnsAlone;
     private int _turns;
@@ -91,8 +95,11 @@ internal sealed class WaitingStarts(double share, long frequency)
     /// <param name="lane">The caller's.</param>
     /// <param name="from">Timestamp of its begin.</param>
     /// <param name="to">Timestamp of its end.</param>
-    public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to) =>
-        lane.PausesUntil = Math.Max(lane.PausesUntil, from) + (long)((to - from) / share);
+    public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to)
+    {
+        var time = (long)((to - from) / share);
+        lane.PausesUntil = Math.Min(Math.Max(lane.PausesUntil, from) + time, Math.Max(from + time, to + _longest));
+    }
 
     private void TakeCurrent(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served)
     {
