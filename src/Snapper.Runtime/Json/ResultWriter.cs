@@ -30,6 +30,7 @@ public sealed class ResultWriter
         }
         catch
         {
+            writer._json.Reset(); // code of a type may have kept it: it must write into nothing that has gone back
             writer._buffer.GiveBack();
             throw;
         }
