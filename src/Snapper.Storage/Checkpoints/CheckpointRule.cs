@@ -26,6 +26,16 @@ internal static class CheckpointRule
             ? string.Create(CultureInfo.InvariantCulture, $"actor {checkpoint.Actor} is stored at version {stored}, the checkpoint ({checkpoint.From}, {checkpoint.To}] builds on a later one")
             : null;
 
+    /// <summary>
+    /// Words about a stored version behind which none is given, since the log has that one already; null: it may be.
+    /// </summary>
+    public static string? Lost(ActorKey actor, long stored, IReadOnlyDictionary<ActorKey, long> lastVersions) =>
+        lastVersions.GetValueOrDefault(actor) is var last && stored < last
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"actor {actor} is stored at version {stored}, and the log has its version {last}")
+            : null;
+
     /// <summary>Why a change cannot have been made by a worker, and could not be checkpointed; null: it can.</summary>
     public static string? Objection(ActorChange change)
     {

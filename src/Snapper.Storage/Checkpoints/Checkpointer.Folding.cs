@@ -159,24 +159,30 @@ public sealed partial class Checkpointer
             }
         }
 
-        var waits = await GiveVersions(taken, which, damaged);
+        var given = await GiveVersions(taken, which, damaged);
+        if (given.Status == AppendStatus.Behind)
+        {
+            return given;
+        }
+
         if (damaged.Count > 0)
         {
             ForgetAllBut(damaged, taken);
             throw damaged.Values.First();
         }
 
-        return waits is { } waiting && which is not null
-            ? new AppendResult(AppendStatus.Refused, $"A committed change of {waiting} is about to get its version.")
-            : new AppendResult(AppendStatus.Appended);
+        return given;
     }
 
     /// <summary>
     /// Where the place of an actor is good again, and what was before is checkpointed, its committed changes that have
     /// no version get theirs. They are checkpointed when the markers are durable: a repetition would count once more.
     /// </summary>
-    /// <returns>One that still waits for its marker; null: none does.</returns>
-    private async Task<ActorKey?> GiveVersions(
+    /// <returns>
+    /// <see cref="AppendStatus.Behind"/>: less is stored of one than the log has, and what the log has is stored again
+    /// by a recovery only; <see cref="AppendStatus.Refused"/>: of some actors alone, one still waits for its marker.
+    /// </returns>
+    private async Task<AppendResult> GiveVersions(
         DirtyActors.Snapshot taken, Func<ActorKey, bool>? which, Dictionary<ActorKey, CorruptLogException> damaged)
     {
         List<ActorKey> unversioned;
@@ -195,7 +201,13 @@ public sealed partial class Checkpointer
 
             try
             {
-                stored.Add(actor, (await _store.Load(actor, _disposal.Token))?.Version ?? 0);
+                var version = (await _store.Load(actor, _disposal.Token))?.Version ?? 0;
+                if (CheckpointRule.Lost(actor, version, _lastVersions) is { } lost)
+                {
+                    return new AppendResult(AppendStatus.Behind, lost);
+                }
+
+                stored.Add(actor, version);
             }
             catch (CorruptLogException damage)
             {
@@ -205,7 +217,7 @@ public sealed partial class Checkpointer
 
         if (stored.Count == 0)
         {
-            return null;
+            return new AppendResult(AppendStatus.Appended);
         }
 
         var waits = stored.Keys.First();
@@ -225,7 +237,9 @@ public sealed partial class Checkpointer
             OnVersionsGiven?.Invoke(marker);
         }
 
-        return waits;
+        return which is null
+            ? new AppendResult(AppendStatus.Appended)
+            : new AppendResult(AppendStatus.Refused, $"A committed change of {waits} is about to get its version.");
     }
 
     /// <summary>The checkpoint has failed, and only for these; the rest of it is stored, its outcomes too.</summary>

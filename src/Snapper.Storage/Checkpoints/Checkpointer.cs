@@ -27,6 +27,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
     private readonly CancellationTokenSource _disposal = new();
     private readonly Lock _gate = new();
     private readonly HashSet<ActorKey>? _setAside;
+    private readonly IReadOnlyDictionary<ActorKey, long> _lastVersions;
 
     // Guarded by the gate.
     private readonly DirtyActors _changes;
@@ -73,6 +74,7 @@ public sealed partial class Checkpointer : IAsyncDisposable
             recovered.SetAside,
             recovered.Unversioned);
         _setAside = recovered.SetAside.Count == 0 ? null : [.. recovered.SetAside.Select(one => one.Actor)];
+        _lastVersions = recovered.LastVersions;
         _timer = time.CreateTimer(static c => ((Checkpointer)c!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 

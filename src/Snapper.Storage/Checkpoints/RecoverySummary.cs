@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using Snapper.Protocol.Identity;
 using Snapper.Storage.Log.Records;
 
@@ -58,6 +59,13 @@ public sealed record RecoverySummary
     /// Committed changes without a version, since the place of their actor is, or was, damaged (R4).
     /// </summary>
     public IReadOnlyList<InDoubt> Unversioned { get; init; } = [];
+
+    /// <summary>
+    /// The last version that the log has of actors with changes in doubt, or without a version: all that is stored of
+    /// them is this or a later one, or the store has lost something (L7).
+    /// </summary>
+    internal IReadOnlyDictionary<ActorKey, long> LastVersions { get; init; } =
+        ReadOnlyDictionary<ActorKey, long>.Empty;
 
     /// <summary>Nothing is to be settled before anything opens.</summary>
     public bool IsSettled => InDoubt.Count == 0 && Unversioned.Count == 0;

@@ -296,11 +296,26 @@ public static class LogRecovery
             Outcomes = _outcomes,
             InDoubt = _prepared.Undecided,
             Unversioned = _prepared.Unversioned,
+            LastVersions = LastVersions(),
             Decisions = _decisions,
             MovedIn = _movedIn,
             ActsWithOthers = _actsWithOthers,
             SetAside = [.. _damaged.Select(one => new SetAside(one.Key, Actors[one.Key], one.Value.Message))],
         };
+
+        private Dictionary<ActorKey, long> LastVersions()
+        {
+            Dictionary<ActorKey, long> last = [];
+            foreach (var prepared in _prepared.Undecided.Concat(_prepared.Unversioned))
+            {
+                foreach (var change in prepared.Changes)
+                {
+                    last[change.Actor] = Actors.GetValueOrDefault(change.Actor)?.To ?? 0;
+                }
+            }
+
+            return last;
+        }
 
         private void Add(LogRecord record, long sequence)
         {

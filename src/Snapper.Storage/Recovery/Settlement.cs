@@ -28,6 +28,9 @@ public static class Settlement
     /// <param name="verdicts">One per <see cref="RecoverySummary.InDoubt"/>, in the same order: true: it is committed.</param>
     /// <param name="time">For the log's writer.</param>
     /// <param name="cancellation">Gives up; the next recovery starts over.</param>
+    /// <exception cref="CorruptLogException">
+    /// Less is stored of an actor than the log has: its place was repaired, or lost, since the log was read.
+    /// </exception>
     /// <exception cref="LogLostException">Another writer opened the log meanwhile.</exception>
     /// <exception cref="IOException">Log or store refused, for want of room or memory; run again later.</exception>
     public static async Task<SettledRecovery> Run(
@@ -50,7 +53,7 @@ public static class Settlement
             return new SettledRecovery(opening, [], recovered);
         }
 
-        var run = new Versions(store, recovered.SetAside);
+        var run = new Versions(store, recovered.SetAside, recovered.LastVersions);
         var outcomes = new List<(OutcomeRecord, long)>();
         var unversioned = new List<InDoubt>();
         var markers = 0;
@@ -132,7 +135,8 @@ public static class Settlement
     }
 
     /// <summary>The versions that changes get, one after the other, and what is to be checkpointed with them.</summary>
-    private sealed class Versions(IStateStore store, IReadOnlyList<SetAside> setAside)
+    private sealed class Versions(
+        IStateStore store, IReadOnlyList<SetAside> setAside, IReadOnlyDictionary<ActorKey, long> lastVersions)
     {
         private readonly Dictionary<ActorKey, SetAside> _setAside = setAside.Where(static one => one.Changes.IsPending)
             .ToDictionary(static one => one.Actor);
@@ -188,6 +192,11 @@ public static class Settlement
                 {
                     _setAside.Add(change.Actor, new SetAside(change.Actor, new PendingActor(), damage.Message));
                     return InDoubt.NoVersion;
+                }
+
+                if (CheckpointRule.Lost(change.Actor, version, lastVersions) is { } lost)
+                {
+                    throw new CorruptLogException($"The log does not follow the stored states: {lost}");
                 }
             }
 

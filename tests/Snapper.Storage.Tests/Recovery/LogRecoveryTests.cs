@@ -198,6 +198,55 @@ public sealed class LogRecoveryTests
         Assert.Equal((1, "of the act"), await Read(store, "b"));
     }
 
+    /// <summary>
+    /// The place was good when the log was read, and damaged before the log was settled; and it is repaired from a
+    /// backup that is older than the log. A version behind that one would stand for two changes.
+    /// </summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_place_that_is_repaired_with_less_than_the_log_has_gets_no_version_until_that_is_stored_again(
+        bool runs)
+    {
+        var (log, store, opening) = await Written(Some.Batch(1, "a", 1), Some.Batch(2, "a", 2), InDoubt("a", "b"));
+        var recovered = await LogRecovery.Run(log, store, opening, new Sink(), _time, None, mayReturn: true);
+        var places = _storage.DamagedPlaces;
+        places.UnionWith([Some.Actor("a"), Some.Actor("b")]);
+        var settled = await Settlement.Run(log, store, opening, recovered, [true], _time, None);
+        Assert.Equal(2, settled.Recovered.SetAside.Count);
+        places.Remove(Some.Actor("a"));
+        _storage.States.Remove(Some.Actor("a"));
+        await Stored(store, opening, "a", 1, "of the backup");
+
+        if (runs)
+        {
+            var markers = new List<LogRecord>();
+            await using var checkpointer = new Checkpointer(
+                log, store, settled.Opening, settled.Recovered, new CheckpointerOptions(), _time)
+            {
+                OnVersionsGiven = markers.Add,
+            };
+            await checkpointer.CheckpointNow();
+            Assert.Empty(markers);
+            Assert.Equal(AppendStatus.Behind, checkpointer.Stopped);
+            Assert.True(checkpointer.IsSetAside(Some.Actor("a")));
+        }
+        else
+        {
+            var refused = await Assert.ThrowsAsync<CorruptLogException>(
+                () => Settlement.Run(log, store, settled.Opening, settled.Recovered, [], _time, None));
+            Assert.Contains("Account/a is stored at version 1", refused.Message, StringComparison.Ordinal);
+        }
+
+        for (var lives = 0; lives < 2; lives++)
+        {
+            settled = await Settle(log, store);
+            Assert.Equal((3, "of the act"), await Read(store, "a"));
+        }
+
+        Assert.Equal("b", Assert.Single(settled.Recovered.SetAside).Actor.Id);
+    }
+
     [Fact]
     public async Task Versions_that_are_stored_already_are_passed_over()
     {
