@@ -77,6 +77,28 @@ public sealed class StartTurnsTests
     }
 
     [Fact]
+    public async Task A_start_that_pauses_begins_by_itself_though_nothing_else_comes()
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions
+        {
+            Executors = 1, CallerTimeShare = 0.1, DrainTimeout = TimeSpan.FromSeconds(1),
+        };
+        await using var rig = await Rig.Start(options, time: time);
+        Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "another caller's"));
+        using var busy = new Gate();
+        var first = Submit(rig, "token:flood", "busy", Step.Block(busy));
+        await busy.Reached();
+        time.Advance(TimeSpan.FromMilliseconds(50)); // so long its start has taken
+        var second = Submit(rig, "token:flood", "f", Step.Add());
+        var since = time.GetTimestamp();
+        busy.Open();
+        Rig.Seen(await Rig.Within(first, "the long one"));
+        Rig.Seen(await Rig.Within(second, "the one that pauses"));
+        Assert.True(time.GetElapsedTime(since) >= TimeSpan.FromMilliseconds(400), "it did not pause");
+    }
+
+    [Fact]
     public void Callers_take_turns_and_those_of_one_keep_their_order()
     {
         for (var i = 0; i < 3; i++)

@@ -13,7 +13,7 @@ public sealed record CoordinatorOptions(int TransactionsPerBatch = 512, int Open
     /// Most actors that the transactions of a batch declare, if it has more than one: what came from outside waits on
     /// the executors until a batch was handed out to its actors.
     /// </summary>
-    public int AccessesPerBatch { get; init; } = 1024;
+    public int AccessesPerBatch { get; init; } = Math.Min(1024, 2 * TransactionsPerBatch);
 
     /// <summary>Decides where the protocol leaves a choice.</summary>
     internal SchedulingPolicy SchedulingPolicy { get; init; }
