@@ -49,6 +49,27 @@ public sealed class StartTurnsTests
         Rig.Seen(await Rig.Within(Submit(rig, "token:slow", "s1", Step.Add()), "its next"));
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Time_behind_an_await_is_counted_too(bool yields)
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options, time: time);
+        using var busy = new Gate();
+        Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
+        var since = time.GetTimestamp();
+        Step[] steps = yields ? [new Step("yield"), Step.Block(busy)] : [Step.Block(busy)];
+        var first = Submit(rig, "token:slow", "s0", steps);
+        await busy.Reached();
+        time.Advance(TimeSpan.FromMilliseconds(300));
+        busy.Open();
+        Rig.Seen(await Rig.Within(first, "the slow one"));
+        Rig.Seen(await Rig.Within(Submit(rig, "token:slow", "s1", Step.Add()), "its next"));
+        Assert.True(time.GetElapsedTime(since) >= TimeSpan.FromSeconds(2), "it did not pause until it was alone");
+    }
+
     /// <summary>Two that were taken all the same, as no other waited, are not locked out for it later.</summary>
     [Fact]
     public void A_caller_pauses_for_its_last_start_and_two_seconds_at_most()

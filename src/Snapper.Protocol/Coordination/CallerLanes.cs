@@ -84,12 +84,23 @@ internal sealed class CallerLanes<T>
             return;
         }
 
-        if (_paused >= PausedKept)
+        SweepIfMany(now);
+        Keep(lane);
+    }
+
+    /// <summary>The lane of a caller, which is kept until its pause is over, if it has no items.</summary>
+    /// <param name="caller">The caller; null: all unknown ones.</param>
+    /// <param name="now">Pauses up to then are over.</param>
+    public Lane Of(string? caller, long now)
+    {
+        SweepIfMany(now);
+        var lane = LaneOf(caller);
+        if (lane.Items.Count == 0 && caller is not null)
         {
-            Sweep(now);
+            Keep(lane);
         }
 
-        Keep(lane);
+        return lane;
     }
 
     /// <summary>Takes out the items that go; turns and pauses stay as they are.</summary>
@@ -153,6 +164,14 @@ internal sealed class CallerLanes<T>
     {
         lane.IsKept = true;
         _paused++;
+    }
+
+    private void SweepIfMany(long now)
+    {
+        if (_paused >= PausedKept)
+        {
+            Sweep(now);
+        }
     }
 
     private void Sweep(long now)

@@ -13,6 +13,7 @@ public sealed partial class Executor
     // Whose start runs now, until an item comes that it did not cause here.
     private CallerLanes<WorkItem>.Lane? _served;
     private long _servedFrom;
+    private bool _isContested; // when the last turn came
 
     private static double ShareOfCaller(WorkerOptions options) =>
         options.CallerTimeShare ?? Math.Clamp(Environment.ProcessorCount / (16.0 * options.Executors), 1.0 / 16, 0.5);
@@ -20,12 +21,12 @@ public sealed partial class Executor
     private void StartNext()
     {
         var now = Worker.Time.GetTimestamp();
-        var isContested = Worker.Callers.AreSeveral(now);
+        _isContested = Worker.Callers.AreSeveral(now);
         WorkItem start;
         long pause;
         lock (_inboxLock)
         {
-            pause = _starts.Take(now, isContested, out start, out _served);
+            pause = _starts.Take(now, _isContested, out start, out _served);
             if (pause == 0)
             {
                 QueueTurns();
@@ -42,6 +43,23 @@ public sealed partial class Executor
             // It is for others: with them it ends, and while they come it is begun again.
             var ticks = Math.Min(pause, Math.Max(1, Worker.Callers.LeftOfSeveral(now)));
             Pause(TimeSpan.FromSeconds((double)ticks / Worker.Time.TimestampFrequency));
+        }
+    }
+
+    /// <summary>
+    /// What a call does behind an <c>await</c> is its caller's time, too, if it does not go on within a turn.
+    /// </summary>
+    private void ContinueTurn(CallFrame frame)
+    {
+        if (!_isContested || _served is not null)
+        {
+            return;
+        }
+
+        _servedFrom = Worker.Time.GetTimestamp();
+        lock (_inboxLock)
+        {
+            _served = _starts.LaneOf(frame.Attempt.Request.Asked.CountedFor, _servedFrom);
         }
     }
 

@@ -55,9 +55,11 @@ public sealed partial class Executor
                 item.Frame.Returned();
                 break;
             case WorkKind.Result:
+                ContinueTurn(item.Frame);
                 OnResult(item.Frame);
                 break;
             case WorkKind.LockGranted:
+                ContinueTurn(item.Frame);
                 item.Frame.LockGranted();
                 break;
             case WorkKind.NextStart:
@@ -96,6 +98,7 @@ public sealed partial class Executor
             return;
         }
 
+        ContinueTurn(continuation.Frame);
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try

@@ -91,6 +91,9 @@ internal sealed class WaitingStarts(double share, long frequency)
         return 0;
     }
 
+    /// <summary>The lane of a caller who may have nothing that waits, for <see cref="Charge"/>.</summary>
+    public CallerLanes<WorkItem>.Lane LaneOf(string? caller, long now) => _lanes.Of(caller, now);
+
     /// <summary>What a start and all that it caused here has taken is counted to its caller.</summary>
     /// <param name="lane">The caller's.</param>
     /// <param name="from">Timestamp of its begin.</param>
