@@ -47,6 +47,8 @@ internal sealed class ProcessTarget : FuzzTarget
 
     public override int ShortRun => 3;
 
+    public override TimeSpan OwnBounds => SpeaksWithin + RunsFor + StopsWithin;
+
     private static string Program => Path.Combine(AppContext.BaseDirectory, "Snapper.Server.dll");
 
     public override byte[] Generate(Random random) =>

@@ -41,11 +41,13 @@ internal static class FuzzRun
         var loop = new Loop(target, corpus, options);
         var thread = new Thread(loop.Run) { IsBackground = true, Name = "fuzz " + target.Name };
         thread.Start();
+        var hangsAfter = options.HangsAfter + target.OwnBounds;
         while (!thread.Join(TimeSpan.FromMilliseconds(200)))
         {
-            if (loop.HungInput(options.HangsAfter) is { } hung)
+            if (loop.HungInput(hangsAfter) is { } hung)
             {
-                return loop.Report([.. loop.Findings, new FuzzFinding(hung, $"It had not ended after {options.HangsAfter.TotalSeconds:0} s.", "hangs")]);
+                var words = $"It had not ended after {hangsAfter.TotalSeconds:0} s.";
+                return loop.Report([.. loop.Findings, new FuzzFinding(hung, words, "hangs")]);
             }
         }
 

@@ -21,6 +21,9 @@ internal abstract class FuzzTarget : IDisposable
     /// <summary>Runs of a minute, roughly: how many inputs a short run should try.</summary>
     public virtual int ShortRun => 2_000;
 
+    /// <summary>So long one input may take by bounds that the target itself has; zero: it has none.</summary>
+    public virtual TimeSpan OwnBounds => TimeSpan.Zero;
+
     /// <summary>A new input; most are valid.</summary>
     public abstract byte[] Generate(Random random);
 
