@@ -89,7 +89,7 @@ public sealed class WaitingTests(DaprAndRedisSystem system) : SystemTests(system
         {
             var operations = new[] { Lists.Append(x, index) };
             return Client.Submit(
-                (index % 2 == 0 ? Lists.ExecutePact(x, operations, delayMs: 200) : Lists.Execute(x, operations, delayMs: 200).Act()) with { RequestId = $"{x}-{index}" }, door, impatience.Token);
+                (index % 2 == 0 ? Lists.ExecutePact(x, operations, delayMs: 500) : Lists.Execute(x, operations, delayMs: 500).Act()) with { RequestId = $"{x}-{index}" }, door, impatience.Token);
         }).ToArray();
         await Running($"{x}-0", $"{x}-1");
         await impatience.CancelAsync();
