@@ -38,9 +38,7 @@ internal sealed class Evictions(Worker worker, INode node, TimeSpan patience)
                 continue;
             }
 
-            // One that takes too little for what it asks for is as good as silent: nothing else would ever end it.
-            var (unanswered, overfull) = (hub.Unanswered(peer.Worker), hub.Overfull(peer.Worker));
-            unanswered = unanswered > overfull ? unanswered : overfull;
+            var unanswered = SilenceOf(peer);
             watching |= unanswered > patience / 3;
             _living.Add(new PeerSight(peer, (long)unanswered.TotalMilliseconds, hub.Answered(peer.Worker) == peer));
         }
@@ -51,6 +49,18 @@ internal sealed class Evictions(Worker worker, INode node, TimeSpan patience)
         }
 
         return _judge.Look((long)now.TotalMilliseconds, isMaster, now - _ownRoadAt < patience / 2, _living);
+    }
+
+    /// <summary>A life has not answered since a look said that it should be evicted.</summary>
+    public bool IsSilent(Incarnation peer) => SilenceOf(peer) >= patience;
+
+    /// <summary>
+    /// One that takes too little for what it asks for is as good as silent: nothing else would ever end it.
+    /// </summary>
+    private TimeSpan SilenceOf(Incarnation peer)
+    {
+        var (unanswered, overfull) = (node.Gate.Hub.Unanswered(peer.Worker), node.Gate.Hub.Overfull(peer.Worker));
+        return unanswered > overfull ? unanswered : overfull;
     }
 
     private void Ask(MailboxHub hub, TimeSpan now)

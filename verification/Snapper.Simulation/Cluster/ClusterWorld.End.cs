@@ -9,6 +9,8 @@ namespace Snapper.Simulation.Cluster;
 /// <summary>What is looked at when nothing goes wrong any more: first through every worker that lives, then, perhaps, through those that come after them.</summary>
 internal sealed partial class ClusterWorld
 {
+    private long? _restsSince;
+
     private string Standing =>
         $"the directory is at {Shared.Version}, of {string.Join(' ', Shared.Shares.Where(static share => share.Value > 0).Select(static share => $"w{share.Key}: {share.Value}"))}, {Shared.OpenPlans.Count} plans are open, the master is {Shared.MasterStanding()}:"
         + string.Concat(Processes.Select(static process => "\n  " + process.Standing));
@@ -48,6 +50,25 @@ internal sealed partial class ClusterWorld
         }
     }
 
+    /// <summary>
+    /// All has been at rest for so long that no call to the store is on its way, which may end a worker yet: an
+    /// eviction that was decided, say.
+    /// </summary>
+    private bool StaysAtRest
+    {
+        get
+        {
+            if (!IsAtRest)
+            {
+                _restsSince = null;
+                return false;
+            }
+
+            _restsSince ??= Now;
+            return Now - _restsSince > Scenario.StorageTicksMax + Millisecond;
+        }
+    }
+
     /// <summary>The workers come to rest, and every one of them answers for every actor.</summary>
     private void LookAtTheLiving()
     {
@@ -60,7 +81,7 @@ internal sealed partial class ClusterWorld
             StepUntil(() => Now >= readAgain, Soon + readAgain - Now);
         }
 
-        var isAtRest = StepUntil(() => Now - HealedAt > TimeSpan.TicksPerSecond && IsAtRest, Soon);
+        var isAtRest = StepUntil(() => Now - HealedAt > TimeSpan.TicksPerSecond && StaysAtRest, Soon);
         LookAtFreezes();
         if (!isAtRest)
         {
@@ -101,7 +122,7 @@ internal sealed partial class ClusterWorld
                 End(process, Chance.Between(Millisecond, 50 * Millisecond));
             }
 
-            var isAtRest = StepUntil(() => IsAtRest, Soon);
+            var isAtRest = StepUntil(() => StaysAtRest, Soon);
             LookAtFreezes();
             if (!isAtRest)
             {
