@@ -13,7 +13,10 @@ public sealed class BoundedBuffer : IBufferWriter<byte>
     private int _count;
     private int _limit;
 
-    /// <summary>Empties it.</summary>
+    /// <summary>What was written since it was emptied; valid until more is.</summary>
+    public ReadOnlyMemory<byte> Written => _bytes.AsMemory(0, _count);
+
+    /// <summary>Empties it, and keeps its memory.</summary>
     /// <param name="limit">Most bytes that it takes from now on.</param>
     public void Begin(int limit)
     {

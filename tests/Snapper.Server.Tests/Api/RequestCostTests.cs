@@ -45,6 +45,31 @@ public sealed class RequestCostTests(ITestOutputHelper output)
         Assert.True(bytes < 1_500, $"{bytes} bytes per request.");
     }
 
+    /// <summary>Large arrays are garbage of which only a full collection disposes.</summary>
+    [Fact]
+    public void An_answer_with_a_large_result_leaves_no_garbage_of_its_size()
+    {
+        var envelope = FakeAnswer(TransactionRequestReader.Read(MultiTransfer, default, Options).Single.Request!) with
+        {
+            Result = Encoding.UTF8.GetBytes($"\"{new string('x', 1_000_000)}\""),
+        };
+        Write();
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        for (var i = 0; i < 10; i++)
+        {
+            Write();
+        }
+
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100_000);
+
+        void Write()
+        {
+            using var buffer = JsonBuffer.Rent();
+            EnvelopeWriter.Write(buffer.Json, envelope, Options.RetryAfter);
+            Assert.InRange(buffer.Written.Length, 1_000_000, 1_001_000);
+        }
+    }
+
     private static void ReadAndAnswer(byte[] body)
     {
         var request = TransactionRequestReader.Read(body, default, Options).Single.Request!;

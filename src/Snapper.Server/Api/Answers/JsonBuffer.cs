@@ -1,6 +1,6 @@
-using System.Buffers;
-using System.Text.Json;
 using System.Text.Encodings.Web;
+using System.Text.Json;
+using Snapper.Runtime.Json;
 
 namespace Snapper.Server.Api.Answers;
 
@@ -11,8 +11,6 @@ namespace Snapper.Server.Api.Answers;
 /// </remarks>
 internal sealed class JsonBuffer : IDisposable
 {
-    private const int KeptBytesMax = 256 * 1024;
-
     // The answers are JSON and never HTML, so only what JSON itself asks for is escaped (and characters beyond 16 bits).
     private static readonly JsonWriterOptions WriterOptions = new()
     {
@@ -23,10 +21,11 @@ internal sealed class JsonBuffer : IDisposable
     [ThreadStatic]
     private static JsonBuffer? _kept;
 
-    private readonly ArrayBufferWriter<byte> _bytes = new(1024);
+    private readonly BoundedBuffer _bytes = new();
 
     private JsonBuffer()
     {
+        Clear();
         Json = new Utf8JsonWriter(_bytes, WriterOptions);
     }
 
@@ -38,15 +37,15 @@ internal sealed class JsonBuffer : IDisposable
         get
         {
             Json.Flush();
-            return _bytes.WrittenMemory;
+            return _bytes.Written;
         }
     }
 
     /// <summary>How much was written since the last <see cref="Clear"/>.</summary>
-    public long Length => _bytes.WrittenCount + Json.BytesPending;
+    public long Length => _bytes.Written.Length + Json.BytesPending;
 
     /// <summary>What was written has left; the object that is begun goes on.</summary>
-    public void Clear() => _bytes.ResetWrittenCount();
+    public void Clear() => _bytes.Begin(int.MaxValue);
 
     public static JsonBuffer Rent()
     {
@@ -57,11 +56,8 @@ internal sealed class JsonBuffer : IDisposable
 
     public void Dispose()
     {
-        if (_bytes.Capacity <= KeptBytesMax)
-        {
-            _bytes.ResetWrittenCount();
-            Json.Reset();
-            _kept = this;
-        }
+        Json.Reset();
+        _bytes.GiveBack();
+        _kept = this;
     }
 }
