@@ -5,28 +5,21 @@ namespace Snapper.Protocol.Coordination;
 /// wait are at the same time under way, so that any order of them is one (strict serializability).
 /// </summary>
 /// <remarks>
-/// While several callers have PACTs, each has an allowance of weight per batch. One that took more, since a single PACT
-/// may weigh more, waits until its allowances have made up for it. No clock is needed: a batch is the unit of time.
+/// While several callers have PACTs, each has an allowance of weight per round, and a batch has rounds for as long as
+/// two of them have PACTs: one has as much as another and an allowance, however many it sends. One that took more,
+/// since a single PACT may weigh more, waits until its allowances have made up for it. No clock is needed: a round is
+/// the unit of time.
 /// </remarks>
 /// <typeparam name="T">A PACT.</typeparam>
 /// <param name="callerOf">Whose it is; null: of an unknown one.</param>
 /// <param name="weigh">What it weighs, from 1; 0: it is not wanted any more, and is passed over.</param>
 internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> weigh)
 {
-    /// <summary>Of the transactions of a batch one of several callers has this part at most.</summary>
-    private const int CallersShare = 4;
-
     /// <summary>Of the weight of a batch this part is the allowance of one of several callers.</summary>
-    private const int Allowances = 16;
+    private const int Allowances = 64;
 
     /// <summary>So many batches behind the last PACT of another caller one is taken for alone.</summary>
     private const int BatchesApart = 16;
-
-    /// <summary>
-    /// Allowances that one may owe before its last PACT. Those who owe are taken where no other waits, and would else
-    /// be passed over for as long as that went on.
-    /// </summary>
-    private const int OwedBefore = 16;
 
     private readonly CallerLanes<T> _lanes = new();
     private string? _lastCaller;
@@ -59,17 +52,25 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
         var before = (_contested, _allowed);
         _contested = _lanes.Waiting > 1 ? BatchesApart : Math.Max(0, _contested - 1);
         var allowance = Math.Max(1, mostWeight / Allowances);
-        _allowed += allowance;
         if (_contested == 0)
         {
-            TakeInTurn(most, most, mostWeight, long.MaxValue, taken);
+            _allowed += allowance;
+            TakeInTurn(most, mostWeight, long.MaxValue, taken);
             return;
         }
 
-        TakeInTurn(most, Math.Max(1, most / CallersShare), mostWeight, _allowed + allowance, taken);
+        bool mayTake;
+        do
+        {
+            var count = taken.Count;
+            _allowed += allowance;
+            mayTake = TakeInTurn(most, mostWeight, _allowed + allowance, taken) && taken.Count > count;
+        }
+        while (mayTake && _lanes.Waiting > 1);
+
         if (taken.Count == 0 && mayOwe)
         {
-            TakeInTurn(1, 1, mostWeight, long.MaxValue, taken);
+            TakeInTurn(1, mostWeight, long.MaxValue, taken);
         }
 
         if (taken.Count == 0)
@@ -79,7 +80,9 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
         }
     }
 
-    private void TakeInTurn(int most, int share, int mostWeight, long until, List<T> taken)
+    /// <summary>Each caller that waits gives what it may give.</summary>
+    /// <returns>False: the batch is full.</returns>
+    private bool TakeInTurn(int most, int mostWeight, long until, List<T> taken)
     {
         var isFull = false;
         for (var lanes = _lanes.Waiting; lanes > 0 && taken.Count < most && !isFull; lanes--)
@@ -87,7 +90,7 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
             var lane = _lanes.Current;
             var before = taken.Count;
             lane.PausesUntil = _contested > 0 ? Math.Max(lane.PausesUntil, _allowed) : 0;
-            isFull = !TakeFrom(lane, Math.Min(most, before + share), mostWeight, until, taken);
+            isFull = !TakeFrom(lane, most, mostWeight, until, taken);
             if (taken.Count > before && !string.Equals(lane.Caller, _lastCaller, StringComparison.Ordinal))
             {
                 (_lastCaller, _contested) = (lane.Caller, BatchesApart);
@@ -99,6 +102,8 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
                 _lanes.Next(_contested > 0, _allowed);
             }
         }
+
+        return !isFull && taken.Count < most;
     }
 
     /// <summary>Takes what a caller may give.</summary>
@@ -118,8 +123,9 @@ internal sealed class WaitingPacts<T>(Func<T, string?> callerOf, Func<T, int> we
                 _weight += weight;
                 if (_contested > 0)
                 {
-                    var limit = _allowed + (OwedBefore * (long)Math.Max(1, mostWeight / Allowances));
-                    lane.PausesUntil = Math.Min(lane.PausesUntil, limit) + weight;
+                    // Those who owe are taken where no other waits, and would else be passed over for as long as that
+                    // went on: before its last one a caller owes a batch at most.
+                    lane.PausesUntil = Math.Min(lane.PausesUntil, _allowed + mostWeight) + weight;
                 }
 
                 taken.Add(pact);

@@ -33,7 +33,7 @@ public sealed class WaitingPactsTests
     }
 
     [Fact]
-    public void Callers_that_wait_have_turns_and_one_has_a_share_while_others_wait()
+    public void Callers_that_wait_have_turns_and_one_has_an_allowance_while_others_come()
     {
         for (var i = 0; i < 100; i++)
         {
@@ -43,18 +43,35 @@ public sealed class WaitingPactsTests
         Add("a1", "a");
         Add("a2", "a");
         Add("?", null);
-        Assert.Equal(["flood0", "flood1", "a1", "a2", "?"], Take(8));
+        Assert.Equal(["flood0", "flood1", "a1", "a2", "?"], Take(8, 128));
         Add("b", "b");
-        Assert.Equal(["flood2", "flood3", "b"], Take(8));
+        Assert.Equal(["flood2", "flood3", "b"], Take(8, 128));
         Assert.Equal(96, _waiting.Count);
 
         // The others come no more.
         for (var batch = 0; batch < 16; batch++)
         {
-            Assert.Equal(2, Take(8).Count);
+            Assert.Equal(2, Take(8, 128).Count);
         }
 
-        Assert.Equal(Enumerable.Range(36, 8).Select(i => "flood" + i), Take(8));
+        Assert.Equal(Enumerable.Range(36, 8).Select(i => "flood" + i), Take(8, 128));
+    }
+
+    [Fact]
+    public void While_two_callers_have_PACTs_a_batch_has_as_many_of_the_one_as_of_the_other()
+    {
+        for (var i = 0; i < 100; i++)
+        {
+            Add("x", "x");
+        }
+
+        for (var i = 0; i < 5; i++)
+        {
+            Add("y", "y");
+        }
+
+        Assert.Equal("xxyyxxyyxxy", string.Concat(Take(20, 128)));
+        Assert.Equal("xx", string.Concat(Take(20, 128)));
     }
 
     [Fact]
@@ -80,7 +97,7 @@ public sealed class WaitingPactsTests
         Assert.Equal(["b", "c"], Take(100, 4));
     }
 
-    /// <summary>While others have PACTs a caller has an allowance per batch, here of 64 actors.</summary>
+    /// <summary>While others have PACTs a caller has an allowance, here of 16 actors.</summary>
     [Fact]
     public void A_caller_that_declared_many_waits_while_others_go_on()
     {
@@ -101,7 +118,7 @@ public sealed class WaitingPactsTests
             }
         }
 
-        Assert.Equal(Enumerable.Range(0, 10).Select(i => 4 * i), flood);
+        Assert.Equal(Enumerable.Range(0, 3).Select(i => 16 * i), flood);
     }
 
     [Fact]
@@ -210,7 +227,7 @@ public sealed class WaitingPactsTests
         }
         while (!Take(512, 1024).Contains("x") && passed < 200);
 
-        Assert.InRange(passed, 1, 21);
+        Assert.InRange(passed, 1, 81);
     }
 
     [Fact]
