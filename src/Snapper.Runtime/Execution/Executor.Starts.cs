@@ -13,7 +13,6 @@ public sealed partial class Executor
     // Whose start runs now, until an item comes that it did not cause here.
     private CallerLanes<WorkItem>.Lane? _served;
     private long _servedFrom;
-    private bool _isContested; // when the last turn came
 
     private static double ShareOfCaller(WorkerOptions options) =>
         options.CallerTimeShare ?? Math.Clamp(Environment.ProcessorCount / (16.0 * options.Executors), 1.0 / 16, 0.5);
@@ -21,12 +20,12 @@ public sealed partial class Executor
     private void StartNext()
     {
         var now = Worker.Time.GetTimestamp();
-        _isContested = Worker.Callers.AreSeveral(now);
+        var isContested = Worker.Callers.AreSeveral(now);
         WorkItem start;
         long pause;
         lock (_inboxLock)
         {
-            pause = _starts.Take(now, _isContested, out start, out _served);
+            pause = _starts.Take(now, isContested, out start, out _served);
             if (pause == 0)
             {
                 QueueTurns();
@@ -36,6 +35,9 @@ public sealed partial class Executor
         if (pause == 0)
         {
             _servedFrom = now;
+
+            // One of whom many wait sends nothing meanwhile, and is about all the same.
+            Worker.Callers.Note(start.Request.Asked.CountedFor, now);
             StartAct(start.Request, gateIsOpen: start.Index != 0);
         }
         else if (pause > 0)
@@ -51,12 +53,17 @@ public sealed partial class Executor
     /// </summary>
     private void ContinueTurn(CallFrame frame)
     {
-        if (!_isContested || _served is not null)
+        if (_served is not null || !Worker.Callers.MayBeSeveral)
         {
             return;
         }
 
         _servedFrom = Worker.Time.GetTimestamp();
+        if (!Worker.Callers.AreSeveral(_servedFrom))
+        {
+            return;
+        }
+
         lock (_inboxLock)
         {
             _served = _starts.LaneOf(frame.Attempt.Request.Asked.CountedFor, _servedFrom);

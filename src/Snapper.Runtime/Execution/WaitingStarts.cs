@@ -6,27 +6,37 @@ namespace Snapper.Runtime.Execution;
 /// ACTs that wait for their start on an executor: those of one caller in the order of their coming, and the callers in
 /// turn. A start waits behind the messages of those under way, so for a start a <em>turn</em> is queued among them, and
 /// while several callers are about, one turn at a time: messages wait for one start at most, however many wait. Then
-/// one has its share of the executor's time at most: behind a start that took long its caller pauses, unless all that
-/// wait would.
+/// one has its share of the executor's time, or as much as another, if that is more: behind a start that took long its
+/// caller pauses.
 /// Not thread-safe: the executor's lock guards it.
 /// </summary>
 /// <param name="share">Part of the time that one caller of several may have, above 0 to 1.</param>
 /// <param name="frequency">Ticks of the clock per second.</param>
 internal sealed class WaitingStarts(double share, long frequency)
 {
-    /// <summary>Turns that are queued at most while one caller alone is about.</summary>
-    internal const int TurnsAlone = 4;
+    /// <summary>
+    /// Turns that are queued at most while one caller alone is about. Whose they are shows when they come, so that
+    /// another caller does not wait for them; starts behind each other share what they cause.
+    /// </summary>
+    internal const int TurnsAlone = 64;
 
     // As long as that a caller may be ahead of its share: a pause is no shorter than a timer takes.
     private readonly long _slack = 4 * frequency / 1000;
 
-    // Longest pause, unless the last start alone took more. Those who pause are taken where all that wait do, and would
-    // else be passed over for as long as that went on.
+    // Longest pause, unless the last start alone took more. What would be longer is forgiven to all: who has had more
+    // than another still has.
     private readonly long _longest = 2 * frequency;
 
     private readonly CallerLanes<WorkItem> _lanes = new();
+
+    // Who has had most of the time, of all: until when it pauses, and the one behind it.
+    private CallerLanes<WorkItem>.Lane? _first;
+    private long _firstUntil;
+    private long _secondUntil;
+
     private int _most = TurnsAlone;
     private int _turns;
+    private long _forgiven; // pauses end in a time of their own, which is so much ahead
 
     /// <summary>Starts that wait.</summary>
     public int Count => _lanes.Count;
@@ -65,14 +75,14 @@ internal sealed class WaitingStarts(double share, long frequency)
             return -1;
         }
 
+        now += _forgiven;
         _most = isContested ? 1 : TurnsAlone;
         var pause = long.MaxValue;
-        var waiting = _lanes.Waiting;
-        for (var lanes = waiting; lanes > 0; lanes--)
+        for (var lanes = _lanes.Waiting; lanes > 0; lanes--)
         {
             var lane = _lanes.Current;
             var ahead = isContested ? lane.PausesUntil - now - _slack : 0;
-            if (ahead <= 0)
+            if (ahead <= 0 || lane.PausesUntil <= (ReferenceEquals(lane, _first) ? _secondUntil : _firstUntil))
             {
                 TakeCurrent(now, isContested, out start, out served);
                 return 0;
@@ -82,17 +92,11 @@ internal sealed class WaitingStarts(double share, long frequency)
             _lanes.Next();
         }
 
-        if (waiting == 1)
-        {
-            return pause; // the others' requests are under way
-        }
-
-        TakeCurrent(now, isContested, out start, out served);
-        return 0;
+        return pause; // it is the one who has had most, and the others' requests are under way
     }
 
     /// <summary>The lane of a caller who may have nothing that waits, for <see cref="Charge"/>.</summary>
-    public CallerLanes<WorkItem>.Lane LaneOf(string? caller, long now) => _lanes.Of(caller, now);
+    public CallerLanes<WorkItem>.Lane LaneOf(string? caller, long now) => _lanes.Of(caller, now + _forgiven);
 
     /// <summary>What a start and all that it caused here has taken is counted to its caller.</summary>
     /// <param name="lane">The caller's.</param>
@@ -101,7 +105,22 @@ internal sealed class WaitingStarts(double share, long frequency)
     public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to)
     {
         var time = (long)((to - from) / share);
-        lane.PausesUntil = Math.Min(Math.Max(lane.PausesUntil, from) + time, Math.Max(from + time, to + _longest));
+        from += _forgiven;
+        to += _forgiven;
+        lane.PausesUntil = Math.Max(lane.PausesUntil, from) + time;
+        _forgiven += Math.Max(0, lane.PausesUntil - Math.Max(from + time, to + _longest));
+        if (ReferenceEquals(lane, _first))
+        {
+            _firstUntil = lane.PausesUntil;
+        }
+        else if (lane.PausesUntil > _firstUntil)
+        {
+            (_first, _firstUntil, _secondUntil) = (lane, lane.PausesUntil, _firstUntil);
+        }
+        else
+        {
+            _secondUntil = Math.Max(_secondUntil, lane.PausesUntil);
+        }
     }
 
     private void TakeCurrent(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served)
