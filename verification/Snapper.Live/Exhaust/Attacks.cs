@@ -17,17 +17,34 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
     /// <summary>Transactions of the attacker that were answered so far, whatever the outcome.</summary>
     public long Answered => Volatile.Read(ref _answered);
 
-    /// <summary>All of them, by name.</summary>
-    public IReadOnlyList<(string Name, Func<CancellationToken, Task> Run)> All =>
+    private static readonly string[] s_all = ["declare", "reads", "uploads", "unread", "waits", "ids", "pacts"];
+
+    /// <summary>All of them, by name and with what they do.</summary>
+    public IReadOnlyList<(string Name, string What, Func<CancellationToken, Task> Run)> All =>
     [
-        ("1,000 PACTs of a request declare 256 unknown actors each", end => InTurn(1, DeclareUnknown, end)),
-        ("250 reads of 0.9 MB with ids", end => InTurn(2, ReadWithIds, end)),
-        ("40 uploads of 16 MiB stop before their last byte", end => AtOnce(40, StopUploading, end)),
-        ("8 answers of 50 MB are not read", end => AtOnce(8, ReadNothing, end)),
-        ("20 requests of 1,000 methods that wait 30 s", end => AtOnce(20, WaitLong, end)),
-        ("10,000 new ids a second", end => InTurn(4, SendIds, end)),
-        ("500 PACTs of one actor each, in four loops", end => InTurn(4, SendPacts, end)),
+        ("declare", "1,000 PACTs of a request declare 256 unknown actors each", end => InTurn(1, DeclareUnknown, end)),
+        ("reads", "250 reads of 0.9 MB with ids", end => InTurn(2, ReadWithIds, end)),
+        ("uploads", "40 uploads of 16 MiB stop before their last byte", end => AtOnce(40, StopUploading, end)),
+        ("unread", "8 answers of 50 MB are not read", end => AtOnce(8, ReadNothing, end)),
+        ("waits", "20 requests of 1,000 methods that wait 30 s", end => AtOnce(20, WaitLong, end)),
+        ("ids", "10,000 new ids a second", end => InTurn(4, SendIds, end)),
+        ("pacts", "500 PACTs of one actor each, in four loops", end => InTurn(4, SendPacts, end)),
     ];
+
+    /// <summary>Looks whether there are such attacks.</summary>
+    /// <exception cref="FormatException">One is unknown.</exception>
+    public static IReadOnlyList<string> Named(IReadOnlyList<string> names)
+    {
+        foreach (var name in names)
+        {
+            if (!s_all.Contains(name))
+            {
+                throw new FormatException($"There is no attack '{name}'; there are {string.Join(", ", s_all)}.");
+            }
+        }
+
+        return names;
+    }
 
     public Task Prepare(CancellationToken cancellation) => system.WriteLargeList(Large, cancellation);
 
@@ -155,8 +172,11 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
     {
         using var content = new ByteArrayContent(Batch(count, transaction));
         content.Headers.ContentType = new("application/json");
-        using var answer = await _client.PostAsync(_transactions, content, end);
-        await answer.Content.ReadAsByteArrayAsync(end);
+        using var request = new HttpRequestMessage(HttpMethod.Post, _transactions) { Content = content };
+        using var answer = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, end);
+
+        // It is not kept: those who work are in the same process, and would pay for the garbage.
+        await answer.Content.CopyToAsync(Stream.Null, end);
         if (!answer.IsSuccessStatusCode)
         {
             throw new HttpRequestException("refused");

@@ -32,6 +32,9 @@ internal sealed record LiveOptions
     /// <summary>See <see cref="Live.Exhaust.ExhaustRun"/>.</summary>
     public bool Exhaust { get; init; }
 
+    /// <summary>With <see cref="Exhaust"/>: only these attacks; null: all.</summary>
+    public IReadOnlyList<string>? Attacks { get; init; }
+
     public int Seed { get; init; } = Random.Shared.Next();
 
     public int Rounds { get; init; } = 40;
@@ -72,6 +75,7 @@ internal sealed record LiveOptions
         {
             return faults is null ? options
                 : faults.Length == 0 ? throw new UsageException("--faults names none.")
+                : options.Exhaust ? options with { Attacks = Live.Exhaust.Attacks.Named(faults) }
                 : options.Workers > 1 ? options with { ClusterFaults = Live.Cluster.ClusterFaults.Named(faults) }
                 : options with { Faults = FaultCatalog.Named(faults) };
         }
