@@ -20,11 +20,11 @@ public sealed class ResiliencyTests : IDisposable
     [Fact]
     public void It_names_the_app_and_every_type_that_the_workers_register()
     {
-        var yaml = Resiliency.Yaml("shop", 3);
+        var yaml = Resiliency.Yaml("shop", 3, HostedActors.Own.Types);
         Assert.Contains("\"shop\":", yaml, StringComparison.Ordinal);
         foreach (var worker in (string[])["w1", "w2", "w3"])
         {
-            foreach (var type in SidecarActorHost.TypesOf(worker, WorkerConfiguration.ActorTypes))
+            foreach (var type in SidecarActorHost.TypesOf(worker, HostedActors.Own.Types))
             {
                 Assert.Equal(2, yaml.Split($"      \"{type}\":\n        retry: never\n").Length);
             }
@@ -41,7 +41,7 @@ public sealed class ResiliencyTests : IDisposable
         var sidecar = (await up.Ready()).Workers[0].SidecarPid;
         var arguments = (await File.ReadAllTextAsync($"/proc/{sidecar}/cmdline")).Split('\0');
         var folder = arguments[Array.IndexOf(arguments, "--resources-path") + 1];
-        Assert.Equal(Resiliency.Yaml("shop", 64), await File.ReadAllTextAsync(Path.Combine(folder, Resiliency.FileName)));
+        Assert.Equal(Resiliency.Yaml("shop", 64, HostedActors.Own.Types), await File.ReadAllTextAsync(Path.Combine(folder, Resiliency.FileName)));
     }
 
     [DaprFact]
@@ -55,7 +55,7 @@ public sealed class ResiliencyTests : IDisposable
         web.MapGet("/dapr/subscribe", context => context.Response.WriteAsync("[]"));
         await web.StartAsync();
         Directory.CreateDirectory(_temp.Path);
-        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), Resiliency.Yaml(WorkerSettings.DefaultAppId, 7));
+        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), Resiliency.Yaml(WorkerSettings.DefaultAppId, 7, HostedActors.Own.Types));
         File.Copy(Path.Combine(Repository.Components()!, "statestore.yaml"), _temp.File("statestore.yaml"));
         await using var sidecar = await DaprFixture.Start(new DaprFixtureOptions { AppPort = new Uri(web.Urls.Single()).Port, Resources = _temp.Path });
         await sidecar.WaitForActors();

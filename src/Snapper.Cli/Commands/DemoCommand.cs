@@ -26,6 +26,11 @@ internal static class DemoCommand
     private static async Task<int> Run(ParseResult line, TextWriter output, TextWriter errors)
     {
         var options = UpOptions.From(line);
+        if (!options.Hosted.Types.Contains("Account"))
+        {
+            throw new UsageException("demo transfers between accounts: --apps must have smallbank.");
+        }
+
         var settings = new DemoSettings
         {
             AppId = options.AppId,

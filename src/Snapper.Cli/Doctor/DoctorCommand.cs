@@ -22,7 +22,7 @@ internal static class DoctorCommand
         rows.AddRange(MachineChecks.DiskAndMemory(options.DataDirectory));
         rows.AddRange(RunChecks.All(options.DataDirectory, options.Workers));
         rows.AddRange(await LogChecks.All(options, ExecutableFinder.System));
-        rows.Add(SettingChecks.Settings(Environment.GetEnvironmentVariable(MailboxSeal.Variable)));
+        rows.Add(SettingChecks.Settings(options.Hosted, Environment.GetEnvironmentVariable(MailboxSeal.Variable)));
         rows.Add(MachineChecks.Wrappers());
         rows.Add(MachineChecks.Clock());
         DoctorTable.Write(output, rows);

@@ -9,8 +9,9 @@ namespace Snapper.Cli.Doctor;
 /// <summary>The settings that workers take from the environment, read as they read them.</summary>
 internal static class SettingChecks
 {
+    /// <param name="actors">What the workers host.</param>
     /// <param name="mailboxSecret">Value of <see cref="MailboxSeal.Variable"/>.</param>
-    public static DoctorRow Settings(string? mailboxSecret)
+    public static DoctorRow Settings(HostedActors actors, string? mailboxSecret)
     {
         const string check = "settings";
         try
@@ -18,7 +19,7 @@ internal static class SettingChecks
             var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
             WorkerConfiguration.SmallBank(configuration);
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
-            WorkerWeb.Security(configuration, Environment.GetEnvironmentVariable("APP_API_TOKEN") is { Length: > 0 } token ? token : null);
+            WorkerWeb.Security(configuration, Environment.GetEnvironmentVariable("APP_API_TOKEN") is { Length: > 0 } token ? token : null, actors);
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);

@@ -14,7 +14,10 @@ internal static class Resiliency
     public const string FileName = "resiliency.yaml";
 
     /// <summary>The rule, for workers w1 to w<paramref name="workers"/>.</summary>
-    public static string Yaml(string appId, int workers)
+    /// <param name="appId">Their Dapr app id.</param>
+    /// <param name="workers">How many there may be.</param>
+    /// <param name="types">The actor types that they host.</param>
+    public static string Yaml(string appId, int workers, IReadOnlyList<string> types)
     {
         var text = new StringBuilder($"""
             apiVersion: dapr.io/v1alpha1
@@ -35,7 +38,7 @@ internal static class Resiliency
                 actors:
 
             """);
-        foreach (var type in Enumerable.Range(1, workers).SelectMany(i => SidecarActorHost.TypesOf($"w{i}", WorkerConfiguration.ActorTypes)).Distinct())
+        foreach (var type in Enumerable.Range(1, workers).SelectMany(i => SidecarActorHost.TypesOf($"w{i}", types)).Distinct())
         {
             text.Append(CultureInfo.InvariantCulture, $"      \"{type}\":\n        retry: never\n");
         }

@@ -35,7 +35,7 @@ internal sealed record UpOptions
     public static readonly IReadOnlyList<Option> All =
     [
         s_workers, s_embedded, WorkerCommand.Data, s_basePort, s_sidecarPort, WorkerCommand.AppId, s_dashboardPort, s_noDashboard, s_redis,
-        s_acceptLostLog, WorkerCommand.Fsync,
+        s_acceptLostLog, WorkerCommand.Fsync, WorkerCommand.Actors, WorkerCommand.Apps,
     ];
 
     public required int Workers { get; init; }
@@ -59,6 +59,15 @@ internal sealed record UpOptions
 
     /// <summary>There shall be a dashboard.</summary>
     public bool Dashboard { get; init; }
+
+    /// <summary>Files of assemblies with actor types, absolute; null: none were named.</summary>
+    public IReadOnlyList<string>? Actors { get; init; }
+
+    /// <summary>Which of the server's own apps are hosted; null: all.</summary>
+    public IReadOnlyList<string>? Apps { get; init; }
+
+    /// <summary>What the workers host.</summary>
+    public HostedActors Hosted { get; init; } = HostedActors.Own;
 
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
@@ -120,8 +129,14 @@ internal sealed record UpOptions
             throw new UsageException($"--base-port and --sidecar-port both lead to port {both}.");
         }
 
+        var actors = (line.GetList(WorkerCommand.Actors) ?? OfEnvironment<string[]>("SNAPPER_ACTORS", Values.List(static text => text)))
+            ?.Select(Path.GetFullPath).ToArray();
+        var apps = line.GetList(WorkerCommand.Apps) ?? OfEnvironment<string[]>("SNAPPER_APPS", WorkerCommand.ReadApps);
         return new UpOptions
         {
+            Actors = actors,
+            Apps = apps,
+            Hosted = WorkerCommand.ActorsOf(apps, actors),
             Workers = workers,
             Embedded = embedded,
             DataDirectory = Path.GetFullPath(line.GetValue(WorkerCommand.Data)!),
@@ -137,6 +152,7 @@ internal sealed record UpOptions
         };
     }
 
-    private static string? OfEnvironment(string variable, Func<string, string> read) =>
+    private static T? OfEnvironment<T>(string variable, Func<string, T> read)
+        where T : class =>
         Environment.GetEnvironmentVariable(variable) is { Length: > 0 } text ? Options.Read(variable, text, read) : null;
 }

@@ -22,6 +22,8 @@ internal static class CatalogueEmitter
     public static string Emit(string assembly, IEnumerable<ActorModel> actors)
     {
         var source = new SourceText();
+        source.Line($"[assembly: global::Snapper.Actors.Generated.ActorCatalogue(typeof(global::{NamespaceOf(assembly)}.{NameOf(assembly)}))]");
+        source.Line();
         source.Line($"namespace {NamespaceOf(assembly)};");
         source.Line();
         source.Line("/// <summary>The actor types of this assembly.</summary>");

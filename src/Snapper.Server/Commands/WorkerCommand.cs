@@ -25,6 +25,16 @@ internal static class WorkerCommand
     /// <summary><c>--data</c>; <c>up</c> and others have it, too.</summary>
     internal static readonly Option<string> Data = Options.Of("--data", "DIR", "the data directory", static text => text, ".snapper");
 
+    /// <summary><c>--actors</c>; <c>up</c> has it, too.</summary>
+    internal static readonly Option<string[]> Actors = Options.Of<string[]>(
+        "--actors", "FILE,FILE", "assemblies with actor types of your own, to be hosted (also: SNAPPER_ACTORS)", Values.List(static text => text));
+
+    /// <summary><c>--apps</c>; <c>up</c> has it, too.</summary>
+    internal static readonly Option<string[]> Apps = Options.Of<string[]>(
+        "--apps", "NAME,NAME",
+        $"which of the actor types that come with the server are hosted: {string.Join(",", HostedActors.Apps)} (all, the default), or none (also: SNAPPER_APPS)",
+        ReadApps);
+
     private static readonly Option<string?> s_name = Options.Of<string?>("--name", "NAME", "the worker's name (default w1)", ReadName);
 
     private static readonly Option<string?> s_podName = Options.Of<string?>(
@@ -85,7 +95,7 @@ internal static class WorkerCommand
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
         s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_metricsPort, s_sidecar,
-        AppId,
+        AppId, Actors, Apps,
         s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
 
@@ -193,6 +203,7 @@ internal static class WorkerCommand
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,
             LogKind = redis is null ? LogKind.File : LogKind.Redis,
+            Actors = ActorsOf(line.GetList(Apps), line.GetList(Actors)),
             RedisAddress = redis?.Place.ToString(),
             RedisLogin = redis is null ? null : RedisLogin.From(redis, environment),
             LogPlace = line.GetValue(s_logPlace),
@@ -213,6 +224,15 @@ internal static class WorkerCommand
         text.Length <= NameLengthMax && text.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_')
             ? text
             : throw new UsageException($"must be 1 to {NameLengthMax} letters, digits, '-' or '_'");
+
+    /// <summary>The names of apps, or <c>none</c>, which is none of them.</summary>
+    internal static string[] ReadApps(string text) => text == HostedActors.None ? [] : Values.List(name =>
+        HostedActors.Apps.Contains(name) ? name : throw new UsageException($"must be of {string.Join(", ", HostedActors.Apps)}, or {HostedActors.None}"))(text);
+
+    /// <summary>What is hosted.</summary>
+    /// <exception cref="UsageException">See <see cref="HostedActors.Of"/>.</exception>
+    internal static HostedActors ActorsOf(string[]? apps, string[]? assemblies) =>
+        apps is null && assemblies is null ? HostedActors.Own : HostedActors.Of(apps, assemblies ?? []);
 
     private static IPAddress ReadIpAddress(string text) => IPAddress.TryParse(text, out var address)
         ? address

@@ -1,6 +1,4 @@
 using System.Globalization;
-using Snapper.Actors.Generated;
-using Snapper.Apps.ListAppend;
 using Snapper.Apps.SmallBank;
 using Snapper.Cluster.Balancing;
 using Snapper.Protocol.Channels;
@@ -11,19 +9,9 @@ using Snapper.Storage.Membership;
 
 namespace Snapper.Server.Hosting;
 
-/// <summary>What configuration makes of a worker, and which actor types it hosts.</summary>
+/// <summary>What configuration makes of a worker.</summary>
 internal static class WorkerConfiguration
 {
-    /// <summary>All actor types of this server.</summary>
-    public static IReadOnlyList<ActorTypeDescriptor> Descriptors { get; } =
-        [.. SnapperAppsSmallBankActors.All, .. SnapperAppsListAppendActors.All];
-
-    public static IReadOnlyList<string> ActorTypes { get; } = Descriptors.Select(descriptor => descriptor.Type).ToArray();
-
-    /// <summary>Whether an actor type has a method; with <c>*</c>, whether there is the type.</summary>
-    public static bool HasMethod(string type, string method) => Descriptors.Any(descriptor =>
-        descriptor.Type == type && (method == "*" || descriptor.Methods.Any(known => known.Name == method)));
-
     public static string Version { get; } = typeof(WorkerConfiguration).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
 
     /// <summary>The section <c>Snapper:SmallBank</c>.</summary>

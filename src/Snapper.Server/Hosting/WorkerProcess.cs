@@ -39,6 +39,7 @@ internal static class WorkerProcess
         var mailbox = new MailboxEndpoint(settings.MailboxSeal);
         await using var app = Configured(() => WorkerWeb.Build(settings, door, inspection, mailbox));
         var options = Configured(() => WorkerConfiguration.Worker(app.Configuration, settings));
+        settings.Actors.Check(app.Services);
         var logger = app.Services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
         app.Services.GetRequiredService<MemoryHeadroom>().Start();
         await Listening(() => app.StartAsync(cancellation));
@@ -235,7 +236,7 @@ internal static class WorkerProcess
                     new WorkerSetup
                     {
                         Options = options,
-                        ActorTypes = WorkerConfiguration.Descriptors,
+                        ActorTypes = settings.Actors.Descriptors,
                         Log = storage.Log,
                         Store = storage.Store,
                         Services = app.Services,

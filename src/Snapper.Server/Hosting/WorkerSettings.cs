@@ -72,6 +72,9 @@ internal sealed class WorkerSettings
     /// <summary>The Dapr app id of the sidecar.</summary>
     public string AppId { get; init; } = DefaultAppId;
 
+    /// <summary>The actor types that it hosts.</summary>
+    public HostedActors Actors { get; init; } = HostedActors.Own;
+
     /// <summary>Redis or file.</summary>
     public required LogKind LogKind { get; init; }
 

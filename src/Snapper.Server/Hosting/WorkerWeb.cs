@@ -32,7 +32,7 @@ internal static class WorkerWeb
             .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None) // It prints the trace of what we say in words.
             .AddFilter(SilentConnections.RefusedLog, LogLevel.Error);
         builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
-        var security = Security(builder.Configuration, settings.AppApiToken);
+        var security = Security(builder.Configuration, settings.AppApiToken, settings.Actors);
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);
 
@@ -79,7 +79,7 @@ internal static class WorkerWeb
         var sidecar = app.MapGroup("");
         sidecar.RequireRight(Right.Channel, Reach.Common);
         sidecar.MapDaprActorHost(
-            new SidecarActorHost(settings.Name, WorkerConfiguration.ActorTypes, door, options, mailbox, gate),
+            new SidecarActorHost(settings.Name, settings.Actors.Types, door, options, mailbox, gate),
             new DaprHostOptions
             {
                 MapHealth = false,
@@ -92,11 +92,11 @@ internal static class WorkerWeb
 
     /// <summary>Who is let in, with what of it needs the sidecar's token.</summary>
     /// <exception cref="UsageException">It does, and there is none. Also <see cref="FormatException"/>: a setting is wrong.</exception>
-    internal static SecuritySettings Security(IConfiguration configuration, string? appApiToken)
+    internal static SecuritySettings Security(IConfiguration configuration, string? appApiToken, HostedActors actors)
     {
         var security = SecuritySettings.Read(configuration);
         var tokens = security.Tokens.Principals.Select(principal => principal.Name).ToHashSet(StringComparer.Ordinal);
-        if (security.Methods.FindUnknown(WorkerConfiguration.HasMethod, tokens) is { } unknown)
+        if (security.Methods.FindUnknown(actors.HasMethod, tokens) is { } unknown)
         {
             throw new UsageException($"{SecuritySettings.Section}:Methods: {unknown}");
         }

@@ -91,7 +91,7 @@ internal static class WorkerRules
         }
 
         var retried = all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["actors"])).ToHashSet();
-        var types = settings.SelectMany(worker => SidecarActorHost.TypesOf(worker.Name, WorkerConfiguration.ActorTypes));
+        var types = settings.SelectMany(worker => SidecarActorHost.TypesOf(worker.Name, HostedActors.Own.Types));
         if (types.Except(retried).ToArray() is { Length: > 0 } missing) yield return $"{pods.Where}: calls of {string.Join(", ", missing)} would be repeated by the sidecar: a Resiliency must name them";
     }
 

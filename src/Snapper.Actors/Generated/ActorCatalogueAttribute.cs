@@ -1,0 +1,12 @@
+namespace Snapper.Actors.Generated;
+
+/// <summary>Says which class lists the actor types of an assembly. Written by generated code.</summary>
+/// <param name="catalogue">
+/// A class with a static property <c>All</c>, an <see cref="IReadOnlyList{T}"/> of <see cref="ActorTypeDescriptor"/>.
+/// </param>
+[AttributeUsage(AttributeTargets.Assembly)]
+public sealed class ActorCatalogueAttribute(Type catalogue) : Attribute
+{
+    /// <summary>The class.</summary>
+    public Type Catalogue { get; } = catalogue;
+}
