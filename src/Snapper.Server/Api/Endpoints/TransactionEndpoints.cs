@@ -19,10 +19,22 @@ internal sealed partial class TransactionEndpoints(ITransactionService door, Api
         var parsed = await Read(context, held);
         if (parsed.Batch is { } batch)
         {
+            if (IdempotencyKey.OfBatch(context.Request.Headers) is { } wrong)
+            {
+                await Refuse(context, wrong);
+                return;
+            }
+
             await SubmitBatch(context, batch, held);
         }
         else if (parsed.Single.Request is { } request)
         {
+            if (IdempotencyKey.Apply(context.Request.Headers, ref request) is { } wrong)
+            {
+                await Refuse(context, wrong);
+                return;
+            }
+
             if (options.Rights?.Refusal(CallerOf(context), request) is { } refusal)
             {
                 await Refuse(context, new RequestRefusal(refusal.Kind, refusal.Detail, request.Id));
