@@ -149,7 +149,9 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
 
             await File.WriteAllTextAsync(
                 _temp.File("nuget.config"),
-                """<configuration><packageSources><clear /><add key="feed" value="feed" /></packageSources></configuration>""");
+                """
+                <configuration><packageSources><clear /><add key="feed" value="feed" /></packageSources></configuration>
+                """);
             var readme = await File.ReadAllTextAsync(Path.Combine(source, "src/Snapper.Actors/README.md"));
             await Build("Shop", readme.Split("```csharp\n")[1].Split("```")[0]);
             await Build("Alarms", Alarm);

@@ -41,7 +41,8 @@ public sealed class ResiliencyTests : IDisposable
         var sidecar = (await up.Ready()).Workers[0].SidecarPid;
         var arguments = (await File.ReadAllTextAsync($"/proc/{sidecar}/cmdline")).Split('\0');
         var folder = arguments[Array.IndexOf(arguments, "--resources-path") + 1];
-        Assert.Equal(Resiliency.Yaml("shop", 64, HostedActors.Own.Types), await File.ReadAllTextAsync(Path.Combine(folder, Resiliency.FileName)));
+        var rule = await File.ReadAllTextAsync(Path.Combine(folder, Resiliency.FileName));
+        Assert.Equal(Resiliency.Yaml("shop", 64, HostedActors.Own.Types), rule);
     }
 
     [DaprFact]
@@ -55,7 +56,8 @@ public sealed class ResiliencyTests : IDisposable
         web.MapGet("/dapr/subscribe", context => context.Response.WriteAsync("[]"));
         await web.StartAsync();
         Directory.CreateDirectory(_temp.Path);
-        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), Resiliency.Yaml(WorkerSettings.DefaultAppId, 7, HostedActors.Own.Types));
+        var rule = Resiliency.Yaml(WorkerSettings.DefaultAppId, 7, HostedActors.Own.Types);
+        await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), rule);
         File.Copy(Path.Combine(Repository.Components()!, "statestore.yaml"), _temp.File("statestore.yaml"));
         await using var sidecar = await DaprFixture.Start(new DaprFixtureOptions { AppPort = new Uri(web.Urls.Single()).Port, Resources = _temp.Path });
         await sidecar.WaitForActors();

@@ -93,7 +93,8 @@ public sealed partial class DaprRunTests
     [Fact]
     public void What_its_sidecar_may_not_repeat_is_what_up_generates_for_one_worker()
     {
-        Assert.Equal(Rule(Resiliency.Yaml(Text(App, "appID"), 1, HostedActors.Own.Types)), Rule(Tree.Read("components/resiliency.yaml")));
+        var generated = Resiliency.Yaml(Text(App, "appID"), 1, HostedActors.Own.Types);
+        Assert.Equal(Rule(generated), Rule(Tree.Read("components/resiliency.yaml")));
 
         static (string Apps, string Actors, string Policies) Rule(string text)
         {

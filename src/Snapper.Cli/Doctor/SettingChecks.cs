@@ -19,7 +19,8 @@ internal static class SettingChecks
             var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
             WorkerConfiguration.SmallBank(configuration);
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
-            WorkerWeb.Security(configuration, Environment.GetEnvironmentVariable("APP_API_TOKEN") is { Length: > 0 } token ? token : null, actors);
+            var token = Environment.GetEnvironmentVariable("APP_API_TOKEN");
+            WorkerWeb.Security(configuration, string.IsNullOrEmpty(token) ? null : token, actors);
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);

@@ -197,7 +197,8 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
         {
             // A sidecar reads it when it starts, and workers may join later.
             FileModeMask.MakeFolder(_data!.Dapr);
-            File.WriteAllText(Path.Combine(_data.Dapr, Resiliency.FileName), Resiliency.Yaml(options.AppId, options.WorkersMax, options.Hosted.Types));
+            var rule = Resiliency.Yaml(options.AppId, options.WorkersMax, options.Hosted.Types);
+            File.WriteAllText(Path.Combine(_data.Dapr, Resiliency.FileName), rule);
         }
 
         if (plan.Placement is not null) _placement = Supervise(ChildCommands.Placement(plan.Placement, _data!, ports[0], ports[1], ports[2]));

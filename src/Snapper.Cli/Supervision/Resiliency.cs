@@ -38,7 +38,8 @@ internal static class Resiliency
                 actors:
 
             """);
-        foreach (var type in Enumerable.Range(1, workers).SelectMany(i => SidecarActorHost.TypesOf($"w{i}", types)).Distinct())
+        var names = Enumerable.Range(1, workers).SelectMany(i => SidecarActorHost.TypesOf($"w{i}", types));
+        foreach (var type in names.Distinct())
         {
             text.Append(CultureInfo.InvariantCulture, $"      \"{type}\":\n        retry: never\n");
         }

@@ -129,9 +129,9 @@ internal sealed record UpOptions
             throw new UsageException($"--base-port and --sidecar-port both lead to port {both}.");
         }
 
-        var actors = (line.GetList(WorkerCommand.Actors) ?? OfEnvironment<string[]>("SNAPPER_ACTORS", Values.List(static text => text)))
-            ?.Select(Path.GetFullPath).ToArray();
-        var apps = line.GetList(WorkerCommand.Apps) ?? OfEnvironment<string[]>("SNAPPER_APPS", WorkerCommand.ReadApps);
+        var actors = line.GetList(WorkerCommand.Actors) ?? OfEnvironment("SNAPPER_ACTORS", WorkerCommand.ReadFiles);
+        actors = actors?.Select(Path.GetFullPath).ToArray();
+        var apps = line.GetList(WorkerCommand.Apps) ?? OfEnvironment("SNAPPER_APPS", WorkerCommand.ReadApps);
         return new UpOptions
         {
             Actors = actors,

@@ -22,7 +22,8 @@ internal static class CatalogueEmitter
     public static string Emit(string assembly, IEnumerable<ActorModel> actors)
     {
         var source = new SourceText();
-        source.Line($"[assembly: global::Snapper.Actors.Generated.ActorCatalogue(typeof(global::{NamespaceOf(assembly)}.{NameOf(assembly)}))]");
+        var catalogue = $"global::{NamespaceOf(assembly)}.{NameOf(assembly)}";
+        source.Line($"[assembly: global::Snapper.Actors.Generated.ActorCatalogue(typeof({catalogue}))]");
         source.Line();
         source.Line($"namespace {NamespaceOf(assembly)};");
         source.Line();

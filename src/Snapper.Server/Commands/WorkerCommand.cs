@@ -27,12 +27,13 @@ internal static class WorkerCommand
 
     /// <summary><c>--actors</c>; <c>up</c> has it, too.</summary>
     internal static readonly Option<string[]> Actors = Options.Of<string[]>(
-        "--actors", "FILE,FILE", "assemblies with actor types of your own, to be hosted (also: SNAPPER_ACTORS)", Values.List(static text => text));
+        "--actors", "FILE,FILE", "assemblies with actor types of your own, to be hosted (also: SNAPPER_ACTORS)",
+        ReadFiles);
 
     /// <summary><c>--apps</c>; <c>up</c> has it, too.</summary>
     internal static readonly Option<string[]> Apps = Options.Of<string[]>(
         "--apps", "NAME,NAME",
-        $"which of the actor types that come with the server are hosted: {string.Join(",", HostedActors.Apps)} (all, the default), or none (also: SNAPPER_APPS)",
+        $"the server's own actor types that are hosted: {HostedActors.Text(HostedActors.Apps)} (default), or none (also: SNAPPER_APPS)",
         ReadApps);
 
     private static readonly Option<string?> s_name = Options.Of<string?>("--name", "NAME", "the worker's name (default w1)", ReadName);
@@ -226,8 +227,14 @@ internal static class WorkerCommand
             : throw new UsageException($"must be 1 to {NameLengthMax} letters, digits, '-' or '_'");
 
     /// <summary>The names of apps, or <c>none</c>, which is none of them.</summary>
-    internal static string[] ReadApps(string text) => text == HostedActors.None ? [] : Values.List(name =>
-        HostedActors.Apps.Contains(name) ? name : throw new UsageException($"must be of {string.Join(", ", HostedActors.Apps)}, or {HostedActors.None}"))(text);
+    internal static string[] ReadApps(string text) => text == HostedActors.None ? [] : Values.List(ReadApp)(text);
+
+    /// <summary>Names of files.</summary>
+    internal static string[] ReadFiles(string text) => Values.List(static name => name)(text);
+
+    private static string ReadApp(string name) => HostedActors.Apps.Contains(name)
+        ? name
+        : throw new UsageException($"must be of {string.Join(", ", HostedActors.Apps)}, or {HostedActors.None}");
 
     /// <summary>What is hosted.</summary>
     /// <exception cref="UsageException">See <see cref="HostedActors.Of"/>.</exception>

@@ -9,8 +9,12 @@ namespace Snapper.Server.Hosting;
 internal static class ActorAssembly
 {
     /// <summary>Reads the catalogue of an assembly. Nothing of its code runs but what makes its descriptors.</summary>
-    /// <param name="path">The file; what it needs beside <c>Snapper.*</c> is found by its <c>.deps.json</c> or lies beside it.</param>
-    /// <exception cref="UsageException">There is none, it is no assembly, or has no actors; the message names it.</exception>
+    /// <param name="path">
+    /// The file; what it needs beside <c>Snapper.*</c> is found by its <c>.deps.json</c> or lies beside it.
+    /// </param>
+    /// <exception cref="UsageException">
+    /// There is none, it is no assembly, or has no actors; the message names it.
+    /// </exception>
     public static IReadOnlyList<ActorTypeDescriptor> Load(string path)
     {
         var file = Path.GetFullPath(path);
@@ -24,7 +28,8 @@ internal static class ActorAssembly
             var assembly = new Context(file).LoadFromAssemblyPath(file);
             var catalogue = assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
                 ?? throw new UsageException(
-                    $"--actors: {file} has no actor types: no class with [TransactionalActor], or it was built without the generator of Snapper.Actors.");
+                    $"--actors: {file} has no actor types: no class with [TransactionalActor], "
+                    + "or it was built without the generator of Snapper.Actors.");
             return (IReadOnlyList<ActorTypeDescriptor>)catalogue.GetProperty("All")!.GetValue(null)!;
         }
         catch (BadImageFormatException)
@@ -48,8 +53,8 @@ internal static class ActorAssembly
     };
 
     /// <summary>
-    /// What the assembly brings along is its own, but for the server's own assemblies: an actor's base class must be the
-    /// one that the server knows.
+    /// What the assembly brings along is its own, but for the server's own assemblies: an actor's base class must be
+    /// the one that the server knows.
     /// </summary>
     private sealed class Context(string file) : AssemblyLoadContext(Path.GetFileNameWithoutExtension(file))
     {
@@ -60,6 +65,7 @@ internal static class ActorAssembly
                 ? null
                 : _dependencies.ResolveAssemblyToPath(assemblyName) is { } path ? LoadFromAssemblyPath(path) : null;
 
-        private static bool IsOfServer(string name) => File.Exists(Path.Combine(AppContext.BaseDirectory, name + ".dll"));
+        private static bool IsOfServer(string name) =>
+            File.Exists(Path.Combine(AppContext.BaseDirectory, name + ".dll"));
     }
 }

@@ -4,7 +4,9 @@ using Snapper.Apps.SmallBank;
 
 namespace Snapper.Server.Hosting;
 
-/// <summary>The actor types that a worker hosts: the server's own, as far as they are wanted, and those of applications.</summary>
+/// <summary>
+/// The actor types that a worker hosts: the server's own, as far as they are wanted, and those of applications.
+/// </summary>
 internal sealed class HostedActors
 {
     /// <summary>In the place of a list of apps: none of them.</summary>
@@ -25,6 +27,9 @@ internal sealed class HostedActors
     /// <summary>Names of the server's own apps.</summary>
     public static IReadOnlyList<string> Apps { get; } = s_apps.Select(app => app.Name).ToArray();
 
+    /// <summary>A list of apps as <c>--apps</c> has it.</summary>
+    public static string Text(IReadOnlyList<string> apps) => apps.Count == 0 ? None : string.Join(',', apps);
+
     /// <summary>All of them.</summary>
     public IReadOnlyList<ActorTypeDescriptor> Descriptors { get; }
 
@@ -34,11 +39,16 @@ internal sealed class HostedActors
     /// <summary>Loads what a worker shall host.</summary>
     /// <param name="apps">Which of the server's own apps; null: all.</param>
     /// <param name="assemblies">Files of assemblies with actor types.</param>
-    /// <exception cref="UsageException">One cannot be loaded, two have a type of one name, or there is none at all.</exception>
+    /// <exception cref="UsageException">
+    /// One cannot be loaded, two have a type of one name, or there is none at all.
+    /// </exception>
     public static HostedActors Of(IReadOnlyList<string>? apps, IReadOnlyList<string> assemblies)
     {
         var descriptors = new List<ActorTypeDescriptor>();
-        var origins = new Dictionary<string, string>(StringComparer.Ordinal) { [MailboxEndpoint.ActorType] = "the workers themselves" };
+        var origins = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            [MailboxEndpoint.ActorType] = "the workers themselves",
+        };
         foreach (var (name, types) in s_apps.Where(app => apps?.Contains(app.Name) != false))
         {
             Add($"the app {name}", types);
@@ -59,7 +69,9 @@ internal sealed class HostedActors
             {
                 if (!origins.TryAdd(type.Type, origin))
                 {
-                    throw new UsageException($"The actor type {type.Type} is in {origin}, and in {origins[type.Type]}: give one of them another name.");
+                    throw new UsageException(
+                        $"The actor type {type.Type} is in {origin}, and in {origins[type.Type]}: "
+                        + "give one of them another name.");
                 }
 
                 descriptors.Add(type);
