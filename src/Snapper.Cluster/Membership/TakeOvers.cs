@@ -329,7 +329,10 @@ internal sealed class TakeOvers(
         }
 
         Damaged(rescue.Fenced, what, readsAll: false);
-        return new Unfinished(rescue, settled);
+
+        // What is copied already is not kept, for as long as a place is damaged.
+        var kept = settled.Recovered with { Outcomes = [], Decisions = [], MovedIn = [], ActsWithOthers = [] };
+        return new Unfinished(rescue, settled with { Outcomes = [], Recovered = kept });
     }
 
     /// <summary>
