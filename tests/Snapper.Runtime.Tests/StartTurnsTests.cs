@@ -70,6 +70,117 @@ public sealed class StartTurnsTests
         Assert.True(time.GetElapsedTime(since) >= TimeSpan.FromSeconds(1), "it did not pause until it was alone");
     }
 
+    /// <summary>The other one goes on, so that nothing shows a change of callers.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_pause_does_not_end_while_another_goes_on(bool withPacts)
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options, time: time);
+        string[]? access = withPacts ? ["a"] : null;
+        Rig.Seen(await Rig.Within(rig.Submit("a", [Step.Add()], access: access, caller: "token:ann"), "ann"));
+        await Slow(rig, time, "token:slow", "s0", TimeSpan.FromMilliseconds(300));
+        var since = time.GetTimestamp();
+        var next = Submit(rig, "token:slow", "s1", Step.Add());
+        while (!next.IsCompleted && time.GetElapsedTime(since) < TimeSpan.FromSeconds(3))
+        {
+            Rig.Seen(await Rig.Within(rig.Submit("a", [Step.Add()], access: access, caller: "token:ann"), "ann"));
+            time.Advance(TimeSpan.FromMilliseconds(50));
+        }
+
+        Assert.False(next.IsCompleted, $"it began again after {time.GetElapsedTime(since)}");
+        Rig.Seen(await Rig.Within(next, "the one that pauses, once it is alone"));
+    }
+
+    [Fact]
+    public async Task A_caller_with_starts_of_more_than_a_second_has_its_share()
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.1, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options, time: time);
+        using var busy = new Gate();
+        Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
+        var slow = Submit(rig, "token:slow", "s0", Step.Block(busy));
+        await busy.Reached();
+        var waiting = Submit(rig, "token:ann", "a", Step.Add());
+        time.Advance(TimeSpan.FromMilliseconds(1200));
+        busy.Open();
+        Rig.Seen(await Rig.Within(slow, "the slow one"));
+        Rig.Seen(await Rig.Within(waiting, "ann, who waited for it"));
+        var since = time.GetTimestamp();
+        var next = Submit(rig, "token:slow", "s1", Step.Add());
+        while (!next.IsCompleted)
+        {
+            Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
+            time.Advance(TimeSpan.FromMilliseconds(50));
+        }
+
+        Assert.True(time.GetElapsedTime(since) > TimeSpan.FromSeconds(9), $"it paused {time.GetElapsedTime(since)}");
+    }
+
+    /// <summary>Of a PACT, and of a call that came from another executor.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Time_of_other_code_than_that_of_starts_is_counted_too(bool isPact)
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions { Executors = 2, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options, time: time);
+        string On(int executor, string prefix) => Enumerable.Range(0, 100).Select(i => $"{prefix}{i}")
+            .First(box => rig.Host.Worker.ExecutorOf(new ActorKey("Box", box)).Index == executor);
+        using var busy = new Gate();
+        Rig.Seen(await Rig.Within(Submit(rig, "token:ann", On(0, "a"), Step.Add()), "ann"));
+        var first = isPact
+            ? rig.Submit(On(1, "s"), [Step.Block(busy)], access: [On(1, "s")], caller: "token:slow")
+            : Submit(rig, "token:slow", On(0, "s"), Step.Call(On(1, "s"), Step.Block(busy)));
+        await busy.Reached();
+        time.Advance(TimeSpan.FromMilliseconds(300));
+        busy.Open();
+        Rig.Seen(await Rig.Within(first, "the slow one"));
+        var since = time.GetTimestamp();
+        Rig.Seen(await Rig.Within(Submit(rig, "token:slow", On(1, "t"), Step.Add()), "its next"));
+        Assert.InRange(time.GetElapsedTime(since), TimeSpan.FromMilliseconds(400), TimeSpan.FromSeconds(5));
+    }
+
+    [Fact]
+    public async Task A_caller_that_was_never_but_alone_does_not_pause()
+    {
+        var time = new SkewedTime();
+        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        await using var rig = await Rig.Start(options, time: time);
+        await Slow(rig, time, "token:slow", "s0", TimeSpan.FromMilliseconds(300));
+        Assert.False(rig.Host.Worker.Callers.MayBeSeveral);
+    }
+
+    [Fact]
+    public void The_lane_of_one_who_had_most_becomes_another_s_and_nothing_is_mistaken_for_it()
+    {
+        var starts = new WaitingStarts(share: 0.125, frequency: Second);
+        var now = 0L;
+        Run("a", 100 * Millisecond);
+        Run("b", 110 * Millisecond);
+        Run("x", 120 * Millisecond);
+        starts.Add(Start("x", "x"));
+        starts.TryAddTurn();
+        Assert.Equal(0, starts.Take(now, isContested: false, out _, out _));
+        Run("y", Millisecond / 10);
+        starts.Add(Start("a", "a"));
+        starts.Add(Start("b", "b"));
+        starts.TryAddTurn();
+        Assert.Equal(0, starts.Take(now, isContested: true, out _, out _));
+
+        void Run(string caller, long took)
+        {
+            starts.Add(Start(caller, caller));
+            starts.TryAddTurn();
+            Assert.Equal(0, starts.Take(now, isContested: true, out _, out var served));
+            starts.Charge(served!, now, now += took);
+        }
+    }
+
     /// <summary>It has sent all that it has at once, and nothing since.</summary>
     [Fact]
     public async Task A_caller_of_whom_many_wait_is_about_though_it_sends_nothing()
@@ -268,22 +379,41 @@ public sealed class StartTurnsTests
     }
 
     [Fact]
-    public void Callers_are_several_until_a_second_behind_the_last_change()
+    public void Callers_are_several_until_a_second_behind_the_last_of_another()
     {
         var callers = new CallersAbout(Second);
-        callers.Note(null, Second);
-        callers.Note(null, 2 * Second);
-        Assert.False(callers.AreSeveral(2 * Second));
-        callers.Note("ann", 3 * Second);
-        callers.Note("ann", (3 * Second) + (Second / 2));
-        Assert.True(callers.AreSeveral((4 * Second) - 1));
-        Assert.True(callers.MayBeSeveral);
-        Assert.False(callers.AreSeveral(4 * Second));
+        callers.Note("ann", Second);
+        callers.Note("ann", 2 * Second);
+        Assert.False(callers.AreSeveral("ann", 2 * Second));
         Assert.False(callers.MayBeSeveral);
+
+        // One that comes later than a second behind the last is alone, too.
+        callers.Note("bob", 3 * Second);
+        Assert.False(callers.AreSeveral("bob", 3 * Second));
+        callers.Note("ann", (4 * Second) - 1);
+        Assert.True(callers.AreSeveral("ann", (5 * Second) - 2));
+        Assert.False(callers.AreSeveral("ann", (5 * Second) - 1));
+
+        // Beside the other one the last is about for a second, though it alone goes on.
+        callers.Note("ann", 6 * Second);
+        Assert.True(callers.AreSeveral("bob", (7 * Second) - 1));
+        Assert.False(callers.AreSeveral("bob", 7 * Second));
+        callers.NoteSeveral(8 * Second);
+        Assert.True(callers.MayBeSeveral && callers.AreSeveral("ann", (9 * Second) - 1));
     }
 
     private static Task<TransactionEnvelope> Submit(Rig rig, string caller, string box, params Step[] steps) =>
         rig.Submit(box, steps, caller: caller);
+
+    private static async Task Slow(Rig rig, SkewedTime time, string caller, string box, TimeSpan takes)
+    {
+        using var busy = new Gate();
+        var slow = Submit(rig, caller, box, Step.Block(busy));
+        await busy.Reached();
+        time.Advance(takes);
+        busy.Open();
+        Rig.Seen(await Rig.Within(slow, "the slow one"));
+    }
 
     private static string Name(in WorkItem start) => start.Request.Id;
 

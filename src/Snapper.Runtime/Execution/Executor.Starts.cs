@@ -20,12 +20,19 @@ public sealed partial class Executor
     private void StartNext()
     {
         var now = Worker.Time.GetTimestamp();
-        var isContested = Worker.Callers.AreSeveral(now);
         WorkItem start;
+        string? caller;
         long pause;
         lock (_inboxLock)
         {
-            pause = _starts.Take(now, isContested, out start, out _served);
+            // One that pauses sends nothing meanwhile, and the other one alone would be no change of callers.
+            if (_starts.AreOfSeveral)
+            {
+                Worker.Callers.NoteSeveral(now);
+            }
+
+            caller = _starts.NextCaller;
+            pause = _starts.Take(now, Worker.Callers.AreSeveral(caller, now), out start, out _served);
             if (pause == 0)
             {
                 QueueTurns();
@@ -43,30 +50,32 @@ public sealed partial class Executor
         else if (pause > 0)
         {
             // It is for others: with them it ends, and while they come it is begun again.
-            var ticks = Math.Min(pause, Math.Max(1, Worker.Callers.LeftOfSeveral(now)));
+            var ticks = Math.Min(pause, Math.Max(1, Worker.Callers.LeftOfSeveral(caller, now)));
             Pause(TimeSpan.FromSeconds((double)ticks / Worker.Time.TimestampFrequency));
         }
     }
 
     /// <summary>
-    /// What a call does behind an <c>await</c> is its caller's time, too, if it does not go on within a turn.
+    /// Other code of a caller than that of its starts takes its time, too, if it does not go on within a turn: a PACT, a
+    /// call from elsewhere, what is behind an <c>await</c>.
     /// </summary>
-    private void ContinueTurn(CallFrame frame)
+    private void ContinueTurn(Request request)
     {
         if (_served is not null || !Worker.Callers.MayBeSeveral)
         {
             return;
         }
 
-        _servedFrom = Worker.Time.GetTimestamp();
-        if (!Worker.Callers.AreSeveral(_servedFrom))
+        var (caller, now) = (request.Asked.CountedFor, Worker.Time.GetTimestamp());
+        if (!Worker.Callers.AreSeveral(caller, now))
         {
             return;
         }
 
+        _servedFrom = now;
         lock (_inboxLock)
         {
-            _served = _starts.LaneOf(frame.Attempt.Request.Asked.CountedFor, _servedFrom);
+            _served = _starts.LaneOf(caller, now);
         }
     }
 

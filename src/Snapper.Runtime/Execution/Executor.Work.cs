@@ -46,20 +46,22 @@ public sealed partial class Executor
                 OnRootMessage(item.Attempt, item.Message);
                 break;
             case WorkKind.Invoke:
+                ContinueTurn(item.Frame.Attempt.Request);
                 item.Frame.Run();
                 break;
             case WorkKind.InvokeRoot:
+                ContinueTurn(Request.Of(item.Message.Ticket));
                 StartPact(item.Message.Ticket, item.Message.Tid, item.Message.Bid, item.Message.Flag, item.Cell);
                 break;
             case WorkKind.Returned:
                 item.Frame.Returned();
                 break;
             case WorkKind.Result:
-                ContinueTurn(item.Frame);
+                ContinueTurn(item.Frame.Attempt.Request);
                 OnResult(item.Frame);
                 break;
             case WorkKind.LockGranted:
-                ContinueTurn(item.Frame);
+                ContinueTurn(item.Frame.Attempt.Request);
                 item.Frame.LockGranted();
                 break;
             case WorkKind.NextStart:
@@ -98,7 +100,7 @@ public sealed partial class Executor
             return;
         }
 
-        ContinueTurn(continuation.Frame);
+        ContinueTurn(continuation.Frame.Attempt.Request);
         var outer = BeginUserCode(continuation.Frame);
         Exception? failure = null;
         try

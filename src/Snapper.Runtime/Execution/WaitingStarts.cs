@@ -31,6 +31,7 @@ internal sealed class WaitingStarts(double share, long frequency)
 
     // Who has had most of the time, of all: until when it pauses, and the one behind it.
     private CallerLanes<WorkItem>.Lane? _first;
+    private string? _firstCaller; // a lane that is forgotten becomes another one's
     private long _firstUntil;
     private long _secondUntil;
 
@@ -43,6 +44,12 @@ internal sealed class WaitingStarts(double share, long frequency)
 
     /// <summary>Callers of whom something is kept.</summary>
     public int Callers => _lanes.Named;
+
+    /// <summary>Starts of several callers wait.</summary>
+    public bool AreOfSeveral => _lanes.Waiting > 1;
+
+    /// <summary>Whose turn it is; null: an unknown one's, or none waits.</summary>
+    public string? NextCaller => _lanes.Count == 0 ? null : _lanes.Current.Caller;
 
     /// <summary>Adds a start; turns are queued next.</summary>
     public void Add(in WorkItem start) => _lanes.Add(start.Request.Asked.CountedFor, start);
@@ -82,7 +89,7 @@ internal sealed class WaitingStarts(double share, long frequency)
         {
             var lane = _lanes.Current;
             var ahead = isContested ? lane.PausesUntil - now - _slack : 0;
-            if (ahead <= 0 || lane.PausesUntil <= (ReferenceEquals(lane, _first) ? _secondUntil : _firstUntil))
+            if (ahead <= 0 || lane.PausesUntil <= (IsFirst(lane) ? _secondUntil : _firstUntil))
             {
                 TakeCurrent(now, isContested, out start, out served);
                 return 0;
@@ -109,13 +116,14 @@ internal sealed class WaitingStarts(double share, long frequency)
         to += _forgiven;
         lane.PausesUntil = Math.Max(lane.PausesUntil, from) + time;
         _forgiven += Math.Max(0, lane.PausesUntil - Math.Max(from + time, to + _longest));
-        if (ReferenceEquals(lane, _first))
+        if (IsFirst(lane))
         {
             _firstUntil = lane.PausesUntil;
         }
         else if (lane.PausesUntil > _firstUntil)
         {
-            (_first, _firstUntil, _secondUntil) = (lane, lane.PausesUntil, _firstUntil);
+            (_first, _firstCaller) = (lane, lane.Caller);
+            (_firstUntil, _secondUntil) = (lane.PausesUntil, _firstUntil);
         }
         else
         {
@@ -123,10 +131,14 @@ internal sealed class WaitingStarts(double share, long frequency)
         }
     }
 
+    private bool IsFirst(CallerLanes<WorkItem>.Lane lane) =>
+        ReferenceEquals(lane, _first) && string.Equals(lane.Caller, _firstCaller, StringComparison.Ordinal);
+
     private void TakeCurrent(long now, bool isContested, out WorkItem start, out CallerLanes<WorkItem>.Lane? served)
     {
-        served = isContested ? _lanes.Current : null;
+        var lane = _lanes.Current;
+        served = isContested ? lane : null;
         start = _lanes.Dequeue();
-        _lanes.Next(isContested, now);
+        _lanes.Next(isContested || lane.PausesUntil > now, now);
     }
 }
