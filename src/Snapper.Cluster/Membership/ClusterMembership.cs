@@ -188,8 +188,8 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
         foreach (var member in Members)
         {
             if (member.State == MemberState.Live && unreachable.Contains(member.Incarnation)
-                && _evictions.IsSilent(member.Incarnation) // it may have answered while they were read
-                && (member.Entries > 0 || IsOverfull(member.Incarnation) || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false)))
+                && (member.Entries > 0 || IsOverfull(member.Incarnation) || await _node.Ask(() => IsAwaited(member.Incarnation)).ConfigureAwait(false))
+                && _evictions.IsSilent(member.Incarnation)) // it may have answered meanwhile
             {
                 if (_takeOvers.TryEvict(member))
                 {
