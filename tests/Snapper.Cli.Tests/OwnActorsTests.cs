@@ -46,13 +46,14 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
     [Fact]
     public void What_cannot_be_hosted_is_refused_by_its_name()
     {
-        Assert.Equal($"--actors: there is no file {_temp.File("none.dll")}.", Refused(null, _temp.File("none.dll")));
+        Assert.Equal($"--actors: {_temp.File("none.dll")} is not there.", Refused(null, _temp.File("none.dll")));
+        Assert.Equal($"--actors: {_temp.Path} is a folder.", Refused(null, _temp.Path));
         File.WriteAllText(_temp.File("text.dll"), "no assembly");
         Assert.Equal($"--actors: {_temp.File("text.dll")} is no .NET assembly.", Refused(null, _temp.File("text.dll")));
         var without = typeof(Snapper.Protocol.Identity.ActorKey).Assembly.Location;
         Assert.StartsWith($"--actors: {without} has no actor types", Refused(null, without), StringComparison.Ordinal);
         Assert.Equal(
-            $"The actor type Counter is in {shop.Assembly}, and in {shop.Assembly}: give one of them another name.",
+            $"The actor type Counter is in {shop.Assembly}, and in {shop.Assembly}: give one of them another name, or leave the server's own out (--apps).",
             Refused(null, shop.Assembly, shop.Assembly));
         Assert.StartsWith("--apps none needs --actors", Refused([]), StringComparison.Ordinal);
         var wrong = Assert.Throws<UsageException>(() => Commands.UpCommand.Parse("--apps", "bank"));
@@ -64,8 +65,39 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
     {
         var hosted = HostedActors.Of([], [shop.NeedsClock]);
         var wrong = Assert.Throws<UsageException>(() => hosted.Check(new NoServices()));
-        Assert.StartsWith("An actor of the type Alarm cannot be made: ", wrong.Message, StringComparison.Ordinal);
+        Assert.StartsWith("An actor of the type Alarm cannot be made: InvalidOperationException: ", wrong.Message, StringComparison.Ordinal);
         Assert.Contains("IClock", wrong.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>As <c>cp</c> does it, where <c>dotnet build</c> makes a new file.</summary>
+    [Fact]
+    public async Task A_file_that_is_overwritten_in_place_is_the_next_start_s()
+    {
+        var file = _temp.File("Shop.dll");
+        File.Copy(shop.Assembly, file);
+        var ports = Ports.Free(2);
+        await using var up = UpProcess.Start(
+            "up", _temp.File("data"), ports[0] - 1, ports[1], "--embedded", "--actors", file, "--apps", "none");
+        using var http = new HttpClient { BaseAddress = new Uri((await up.Ready()).Workers[0].Url) };
+        await using (var open = new FileStream(file, FileMode.Open, FileAccess.Write))
+        {
+            open.SetLength(0);
+        }
+
+        Assert.Equal(5, await Add(http, 5));
+        Assert.False(up.HasExited);
+    }
+
+    [Fact]
+    public void What_an_assembly_needs_and_is_not_there_is_named_at_the_start()
+    {
+        var copied = _temp.File("Alarms.dll");
+        File.Copy(shop.NeedsClock, copied);
+        var refused = Refused(null, copied);
+        Assert.Contains("Clocks, Version=1.0.0.0", refused, StringComparison.Ordinal);
+        Assert.Contains("EnableDynamicLoading", refused, StringComparison.Ordinal);
+        File.Copy(Path.Combine(Path.GetDirectoryName(shop.NeedsClock)!, "Clocks.dll"), _temp.File("Clocks.dll"));
+        Assert.Equal(["Alarm"], HostedActors.Of([], [copied]).Types);
     }
 
     private static string Refused(string[]? apps, params string[] assemblies) =>
@@ -105,15 +137,20 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
             </Project>
             """;
 
-        private const string Alarm = """
-            using Snapper.Actors;
-
-            namespace Alarms;
+        private const string Clock = """
+            namespace Clocks;
 
             public interface IClock
             {
                 DateTimeOffset Now { get; }
             }
+            """;
+
+        private const string Alarm = """
+            using Clocks;
+            using Snapper.Actors;
+
+            namespace Alarms;
 
             public interface IAlarm : ITransactionalActor
             {
@@ -154,7 +191,10 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
                 """);
             var readme = await File.ReadAllTextAsync(Path.Combine(source, "src/Snapper.Actors/README.md"));
             await Build("Shop", readme.Split("```csharp\n")[1].Split("```")[0]);
-            await Build("Alarms", Alarm);
+            await Write("Clocks", Clock, Project);
+            await Write("Alarms", Alarm, Project.Replace(
+                "</ItemGroup>", "<ProjectReference Include=\"../Clocks/Clocks.csproj\" /></ItemGroup>", StringComparison.Ordinal));
+            await Dotnet(_temp.Path, "build", "Alarms", "-c", "Release", "--nologo");
         }
 
         public Task DisposeAsync()
@@ -165,10 +205,15 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
 
         private async Task Build(string name, string code)
         {
-            Directory.CreateDirectory(_temp.File(name));
-            await File.WriteAllTextAsync(_temp.File($"{name}/{name}.csproj"), Project);
-            await File.WriteAllTextAsync(_temp.File($"{name}/Actor.cs"), code);
+            await Write(name, code, Project);
             await Dotnet(_temp.Path, "build", name, "-c", "Release", "--nologo");
+        }
+
+        private async Task Write(string name, string code, string project)
+        {
+            Directory.CreateDirectory(_temp.File(name));
+            await File.WriteAllTextAsync(_temp.File($"{name}/{name}.csproj"), project);
+            await File.WriteAllTextAsync(_temp.File($"{name}/Code.cs"), code);
         }
 
         private static async Task Dotnet(string folder, params string[] arguments)

@@ -71,7 +71,7 @@ internal sealed class HostedActors
                 {
                     throw new UsageException(
                         $"The actor type {type.Type} is in {origin}, and in {origins[type.Type]}: "
-                        + "give one of them another name.");
+                        + "give one of them another name, or leave the server's own out (--apps).");
                 }
 
                 descriptors.Add(type);
@@ -96,7 +96,8 @@ internal sealed class HostedActors
             }
             catch (Exception problem)
             {
-                throw new UsageException($"An actor of the type {descriptor.Type} cannot be made: {problem.Message}");
+                throw new UsageException(
+                    $"An actor of the type {descriptor.Type} cannot be made: {problem.GetType().Name}: {problem.Message}");
             }
         }
     }
