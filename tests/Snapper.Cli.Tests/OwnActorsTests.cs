@@ -53,7 +53,8 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
         var without = typeof(Snapper.Protocol.Identity.ActorKey).Assembly.Location;
         Assert.StartsWith($"--actors: {without} has no actor types", Refused(null, without), StringComparison.Ordinal);
         Assert.Equal(
-            $"The actor type Counter is in {shop.Assembly}, and in {shop.Assembly}: give one of them another name, or leave the server's own out (--apps).",
+            $"The actor type Counter is in {shop.Assembly}, and in {shop.Assembly}: "
+            + "give one of them another name, or leave the server's own out (--apps).",
             Refused(null, shop.Assembly, shop.Assembly));
         Assert.StartsWith("--apps none needs --actors", Refused([]), StringComparison.Ordinal);
         var wrong = Assert.Throws<UsageException>(() => Commands.UpCommand.Parse("--apps", "bank"));
@@ -65,7 +66,8 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
     {
         var hosted = HostedActors.Of([], [shop.NeedsClock]);
         var wrong = Assert.Throws<UsageException>(() => hosted.Check(new NoServices()));
-        Assert.StartsWith("An actor of the type Alarm cannot be made: InvalidOperationException: ", wrong.Message, StringComparison.Ordinal);
+        const string why = "An actor of the type Alarm cannot be made: InvalidOperationException: ";
+        Assert.StartsWith(why, wrong.Message, StringComparison.Ordinal);
         Assert.Contains("IClock", wrong.Message, StringComparison.Ordinal);
     }
 
@@ -192,8 +194,8 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
             var readme = await File.ReadAllTextAsync(Path.Combine(source, "src/Snapper.Actors/README.md"));
             await Build("Shop", readme.Split("```csharp\n")[1].Split("```")[0]);
             await Write("Clocks", Clock, Project);
-            await Write("Alarms", Alarm, Project.Replace(
-                "</ItemGroup>", "<ProjectReference Include=\"../Clocks/Clocks.csproj\" /></ItemGroup>", StringComparison.Ordinal));
+            const string reference = """<ProjectReference Include="../Clocks/Clocks.csproj" /></ItemGroup>""";
+            await Write("Alarms", Alarm, Project.Replace("</ItemGroup>", reference, StringComparison.Ordinal));
             await Dotnet(_temp.Path, "build", "Alarms", "-c", "Release", "--nologo");
         }
 

@@ -56,8 +56,8 @@ public sealed partial class Executor
     }
 
     /// <summary>
-    /// Other code of a caller than that of its starts takes its time, too, if it does not go on within a turn: a PACT, a
-    /// call from elsewhere, what is behind an <c>await</c>.
+    /// Other code of a caller than that of its starts takes its time, too, if it does not go on within a turn: a PACT,
+    /// a call from elsewhere, what is behind an <c>await</c>.
     /// </summary>
     private void ContinueTurn(Request request)
     {

@@ -33,7 +33,8 @@ internal static class WorkerCommand
     /// <summary><c>--apps</c>; <c>up</c> has it, too.</summary>
     internal static readonly Option<string[]> Apps = Options.Of<string[]>(
         "--apps", "NAME,NAME",
-        $"the server's own actor types that are hosted: {HostedActors.Text(HostedActors.Apps)} (default), or none (also: SNAPPER_APPS)",
+        $"the server's own actor types that are hosted: {HostedActors.Text(HostedActors.Apps)}, or none "
+        + "(default: all; also: SNAPPER_APPS)",
         ReadApps);
 
     private static readonly Option<string?> s_name = Options.Of<string?>("--name", "NAME", "the worker's name (default w1)", ReadName);

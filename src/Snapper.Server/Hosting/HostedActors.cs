@@ -96,8 +96,8 @@ internal sealed class HostedActors
             }
             catch (Exception problem)
             {
-                throw new UsageException(
-                    $"An actor of the type {descriptor.Type} cannot be made: {problem.GetType().Name}: {problem.Message}");
+                var why = $"{problem.GetType().Name}: {problem.Message}";
+                throw new UsageException($"An actor of the type {descriptor.Type} cannot be made: {why}");
             }
         }
     }
