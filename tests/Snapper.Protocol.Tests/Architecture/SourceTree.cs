@@ -15,10 +15,14 @@ internal static class SourceTree
         return System.IO.Directory.Exists(path) ? System.IO.Directory.GetFiles(path, "*.csproj", SearchOption.AllDirectories).Order(StringComparer.Ordinal).ToArray() : [];
     }
 
-    /// <summary>Names of the projects, or packages, that a project refers to; analyzers are tools, not references.</summary>
+    /// <summary>
+    /// Names of the projects, or packages, that a project refers to; analyzers, and what is only built before it, are no
+    /// references.
+    /// </summary>
     public static IReadOnlyList<string> References(string project, string kind) =>
         XDocument.Load(project).Descendants(kind)
-            .Where(reference => (string?)reference.Attribute("OutputItemType") != "Analyzer")
+            .Where(reference => (string?)reference.Attribute("OutputItemType") != "Analyzer"
+                && (string?)reference.Attribute("ReferenceOutputAssembly") != "false")
             .Select(reference => Path.GetFileNameWithoutExtension(((string)reference.Attribute("Include")!).Replace('\\', '/')) is { } name
                 && kind == "ProjectReference" ? name : (string)reference.Attribute("Include")!)
             .ToArray();

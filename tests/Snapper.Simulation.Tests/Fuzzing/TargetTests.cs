@@ -7,7 +7,7 @@ namespace Snapper.Simulation.Tests.Fuzzing;
 public sealed class TargetTests
 {
     /// <summary>Of so few inputs, drawn anew each time, all may have one outcome.</summary>
-    private const int FewerMayBeAlike = 10;
+    private const int FewerMayBeAlike = 30;
 
     private static readonly TimeSpan ShortRunEndsAfter = TimeSpan.FromSeconds(5);
 
