@@ -211,6 +211,11 @@ internal sealed partial class ForwardingTransactionService(Worker worker, Cluste
         var handle = Interlocked.Increment(ref _lastHandle);
         var passed = new Passed(to, worker.Background.Promise<Reply>());
         _passed[handle] = passed;
+        if (worker.IsOver)
+        {
+            passed.Answer.TrySet(default); // the worker ended meanwhile, and has given up those that it knew of
+        }
+
         if (!node.Send(to, message(handle)))
         {
             _passed.TryRemove(handle, out _);

@@ -54,7 +54,7 @@ internal sealed class ListAppendLoad(ILoadTarget worker, LoadShape shape)
             clients[client] = Task.Run(() => RunClient(number));
         }
 
-        await Task.WhenAll(clients).WaitAsync(TimeSpan.FromSeconds(60));
+        await Task.WhenAll(clients).WaitAsync(TimeSpan.FromSeconds(120));
     }
 
     private async Task RunClient(int client)

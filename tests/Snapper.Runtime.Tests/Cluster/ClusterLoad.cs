@@ -9,8 +9,8 @@ namespace Snapper.Runtime.Tests.Cluster;
 /// <summary>A load on several workers, from when it is under way to its end.</summary>
 internal static class ClusterLoad
 {
-    // Far longer than a load takes alone: other tests have the machine, too, and ACTs over workers run again.
-    private static readonly TimeSpan s_longest = TimeSpan.FromSeconds(60);
+    // Longer than the timeout of a request, of which a caller hears at the latest.
+    private static readonly TimeSpan s_longest = TimeSpan.FromSeconds(100);
 
     /// <summary>Waits until more than so many transactions have ended.</summary>
     public static async Task UnderWay(this TestCluster cluster, ListAppendLoad load, int transactions, ITestOutputHelper output)
