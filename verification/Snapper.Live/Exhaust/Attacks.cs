@@ -17,34 +17,28 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
     /// <summary>Transactions of the attacker that were answered so far, whatever the outcome.</summary>
     public long Answered => Volatile.Read(ref _answered);
 
-    private static readonly string[] s_all = ["declare", "reads", "uploads", "unread", "waits", "ids", "pacts"];
-
-    /// <summary>All of them, by name and with what they do.</summary>
-    public IReadOnlyList<(string Name, string What, Func<CancellationToken, Task> Run)> All =>
+    /// <summary>All of them.</summary>
+    public static IReadOnlyList<Attack> All { get; } =
     [
-        ("declare", "1,000 PACTs of a request declare 256 unknown actors each", end => InTurn(1, DeclareUnknown, end)),
-        ("reads", "250 reads of 0.9 MB with ids", end => InTurn(2, ReadWithIds, end)),
-        ("uploads", "40 uploads of 16 MiB stop before their last byte", end => AtOnce(40, StopUploading, end)),
-        ("unread", "8 answers of 50 MB are not read", end => AtOnce(8, ReadNothing, end)),
-        ("waits", "20 requests of 1,000 methods that wait 30 s", end => AtOnce(20, WaitLong, end)),
-        ("ids", "10,000 new ids a second", end => InTurn(4, SendIds, end)),
-        ("pacts", "500 PACTs of one actor each, in four loops", end => InTurn(4, SendPacts, end)),
+        new(
+            "declare", "1,000 PACTs of a request declare 256 unknown actors each",
+            (a, end) => InTurn(1, a.DeclareUnknown, end)),
+        new("reads", "250 reads of 0.9 MB with ids", (a, end) => InTurn(2, a.ReadWithIds, end)),
+        new(
+            "uploads", "40 uploads of 16 MiB stop before their last byte",
+            (a, end) => AtOnce(40, a.StopUploading, end)),
+        new("unread", "8 answers of 50 MB are not read", (a, end) => AtOnce(8, a.ReadNothing, end)),
+        new("waits", "20 requests of 1,000 methods that wait 30 s", (a, end) => AtOnce(20, a.WaitLong, end)),
+        new("ids", "10,000 new ids a second", (a, end) => InTurn(4, a.SendIds, end)),
+        new("pacts", "500 PACTs of one actor each, in four loops", (a, end) => InTurn(4, a.SendPacts, end)),
     ];
 
-    /// <summary>Looks whether there are such attacks.</summary>
-    /// <exception cref="FormatException">One is unknown.</exception>
-    public static IReadOnlyList<string> Named(IReadOnlyList<string> names)
-    {
-        foreach (var name in names)
-        {
-            if (!s_all.Contains(name))
-            {
-                throw new FormatException($"There is no attack '{name}'; there are {string.Join(", ", s_all)}.");
-            }
-        }
-
-        return names;
-    }
+    /// <summary>Attacks by name.</summary>
+    /// <exception cref="FormatException">There is none of that name.</exception>
+    public static IReadOnlyList<Attack> Named(IEnumerable<string> names) =>
+        [.. names.Select(name => All.FirstOrDefault(attack => attack.Name == name)
+            ?? throw new FormatException(
+                $"There is no attack '{name}'; there are: {string.Join(", ", All.Select(attack => attack.Name))}."))];
 
     public Task Prepare(CancellationToken cancellation) => system.WriteLargeList(Large, cancellation);
 
@@ -194,3 +188,9 @@ internal sealed class Attacks(ExhaustSystem system) : IDisposable
 
     private static string Text(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }
+
+/// <summary>What one caller does.</summary>
+/// <param name="Name">Of the command line.</param>
+/// <param name="What">For the table.</param>
+/// <param name="Run">Does it until it is told to end.</param>
+internal sealed record Attack(string Name, string What, Func<Attacks, CancellationToken, Task> Run);

@@ -31,14 +31,13 @@ internal sealed class ExhaustRun(LiveOptions options, Action<string> say)
         await Task.Delay(s_alone, interrupted); // the code is compiled, the accounts are in memory
         say("| one caller | its per s | others, alone to during, per s | ratio | p99, ms | 5xx, broken | MiB |");
         say("|---|---|---|---|---|---|---|");
-        var wanted = attacks.All.Where(attack => options.Attacks?.Contains(attack.Name) != false).ToList();
-        var each = options.Time < TimeSpan.FromHours(24) ? options.Time / wanted.Count : s_usually;
+        var each = options.Time < TimeSpan.FromHours(24) ? options.Time / options.Attacks.Count : s_usually;
         var holds = true;
         var before = await others.Watch(Task.Delay(s_alone, interrupted));
-        foreach (var (_, what, run) in wanted)
+        foreach (var (_, what, run) in options.Attacks)
         {
             using var end = CancellationTokenSource.CreateLinkedTokenSource(interrupted);
-            var attack = run(end.Token);
+            var attack = run(attacks, end.Token);
             var (most, answered) = (0L, attacks.Answered);
             var during = await others.Watch(Measure());
             var itsPerSecond = (attacks.Answered - answered) / each.TotalSeconds;

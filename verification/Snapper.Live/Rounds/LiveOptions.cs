@@ -32,8 +32,8 @@ internal sealed record LiveOptions
     /// <summary>See <see cref="Live.Exhaust.ExhaustRun"/>.</summary>
     public bool Exhaust { get; init; }
 
-    /// <summary>With <see cref="Exhaust"/>: only these attacks; null: all.</summary>
-    public IReadOnlyList<string>? Attacks { get; init; }
+    /// <summary>With <see cref="Exhaust"/>: these attacks.</summary>
+    public IReadOnlyList<Live.Exhaust.Attack> Attacks { get; init; } = Live.Exhaust.Attacks.All;
 
     public int Seed { get; init; } = Random.Shared.Next();
 
