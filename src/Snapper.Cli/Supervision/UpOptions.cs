@@ -136,7 +136,7 @@ internal sealed record UpOptions
         {
             Actors = actors,
             Apps = apps,
-            Hosted = WorkerCommand.ActorsOf(apps, actors),
+            Hosted = HostedActors.Of(apps, actors),
             Workers = workers,
             Embedded = embedded,
             DataDirectory = Path.GetFullPath(line.GetValue(WorkerCommand.Data)!),

@@ -205,7 +205,7 @@ internal static class WorkerCommand
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,
             LogKind = redis is null ? LogKind.File : LogKind.Redis,
-            Actors = ActorsOf(line.GetList(Apps), line.GetList(Actors)),
+            Actors = HostedActors.Of(line.GetList(Apps), line.GetList(Actors)),
             RedisAddress = redis?.Place.ToString(),
             RedisLogin = redis is null ? null : RedisLogin.From(redis, environment),
             LogPlace = line.GetValue(s_logPlace),
@@ -236,11 +236,6 @@ internal static class WorkerCommand
     private static string ReadApp(string name) => HostedActors.Apps.Contains(name)
         ? name
         : throw new UsageException($"must be of {string.Join(", ", HostedActors.Apps)}, or {HostedActors.None}");
-
-    /// <summary>What is hosted.</summary>
-    /// <exception cref="UsageException">See <see cref="HostedActors.Of"/>.</exception>
-    internal static HostedActors ActorsOf(string[]? apps, string[]? assemblies) =>
-        apps is null && assemblies is null ? HostedActors.Own : HostedActors.Of(apps, assemblies ?? []);
 
     private static IPAddress ReadIpAddress(string text) => IPAddress.TryParse(text, out var address)
         ? address

@@ -65,7 +65,7 @@ internal static class ActorAssembly
         private static readonly Dictionary<string, string> s_server =
             ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!)
             .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
-            .DistinctBy(Path.GetFileNameWithoutExtension)
+            .DistinctBy(Path.GetFileNameWithoutExtension, StringComparer.OrdinalIgnoreCase)
             .ToDictionary(path => Path.GetFileNameWithoutExtension(path)!, StringComparer.OrdinalIgnoreCase);
 
         private readonly AssemblyDependencyResolver _dependencies = new(file);

@@ -22,7 +22,7 @@ internal sealed class HostedActors
     }
 
     /// <summary>The server's own.</summary>
-    public static HostedActors Own { get; } = Of(null, []);
+    public static HostedActors Own { get; } = Of(null, null);
 
     /// <summary>Names of the server's own apps.</summary>
     public static IReadOnlyList<string> Apps { get; } = s_apps.Select(app => app.Name).ToArray();
@@ -38,11 +38,11 @@ internal sealed class HostedActors
 
     /// <summary>Loads what a worker shall host.</summary>
     /// <param name="apps">Which of the server's own apps; null: all.</param>
-    /// <param name="assemblies">Files of assemblies with actor types.</param>
+    /// <param name="assemblies">Files of assemblies with actor types; null: none.</param>
     /// <exception cref="UsageException">
     /// One cannot be loaded, two have a type of one name, or there is none at all.
     /// </exception>
-    public static HostedActors Of(IReadOnlyList<string>? apps, IReadOnlyList<string> assemblies)
+    public static HostedActors Of(IReadOnlyList<string>? apps, IReadOnlyList<string>? assemblies)
     {
         var descriptors = new List<ActorTypeDescriptor>();
         var origins = new Dictionary<string, string>(StringComparer.Ordinal)
@@ -54,7 +54,7 @@ internal sealed class HostedActors
             Add($"the app {name}", types);
         }
 
-        foreach (var assembly in assemblies)
+        foreach (var assembly in assemblies ?? [])
         {
             Add(assembly, ActorAssembly.Load(assembly));
         }
