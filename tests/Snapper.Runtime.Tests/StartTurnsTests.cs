@@ -37,8 +37,7 @@ public sealed class StartTurnsTests
     [Fact]
     public async Task A_caller_that_is_alone_again_pauses_no_more()
     {
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
-        await using var rig = await Rig.Start(options);
+        await using var rig = await Rig.Start(Sharing(0.01));
         using var busy = new Gate();
         Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
         var first = Submit(rig, "token:slow", "s0", Step.Block(busy));
@@ -55,8 +54,7 @@ public sealed class StartTurnsTests
     public async Task Time_behind_an_await_is_counted_too(bool yields)
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
-        await using var rig = await Rig.Start(options, time: time);
+        await using var rig = await Rig.Start(Sharing(0.01), time: time);
         using var busy = new Gate();
         Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
         var since = time.GetTimestamp();
@@ -77,8 +75,7 @@ public sealed class StartTurnsTests
     public async Task A_pause_does_not_end_while_another_goes_on(bool withPacts)
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
-        await using var rig = await Rig.Start(options, time: time);
+        await using var rig = await Rig.Start(Sharing(0.01), time: time);
         string[]? access = withPacts ? ["a"] : null;
         Rig.Seen(await Rig.Within(rig.Submit("a", [Step.Add()], access: access, caller: "token:ann"), "ann"));
         await Slow(rig, time, "token:slow", "s0", TimeSpan.FromMilliseconds(300));
@@ -98,7 +95,7 @@ public sealed class StartTurnsTests
     public async Task A_caller_with_starts_of_more_than_a_second_has_its_share()
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.1, TurnBound = TimeSpan.FromSeconds(30) };
+        var options = Sharing(0.1);
         await using var rig = await Rig.Start(options, time: time);
         using var busy = new Gate();
         Rig.Seen(await Rig.Within(Submit(rig, "token:ann", "a", Step.Add()), "ann"));
@@ -127,7 +124,7 @@ public sealed class StartTurnsTests
     public async Task Time_of_other_code_than_that_of_starts_is_counted_too(bool isPact)
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 2, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
+        var options = Sharing(0.01, executors: 2);
         await using var rig = await Rig.Start(options, time: time);
         string On(int executor, string prefix) => Enumerable.Range(0, 100).Select(i => $"{prefix}{i}")
             .First(box => rig.Host.Worker.ExecutorOf(new ActorKey("Box", box)).Index == executor);
@@ -149,8 +146,7 @@ public sealed class StartTurnsTests
     public async Task A_caller_that_was_never_but_alone_does_not_pause()
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
-        await using var rig = await Rig.Start(options, time: time);
+        await using var rig = await Rig.Start(Sharing(0.01), time: time);
         await Slow(rig, time, "token:slow", "s0", TimeSpan.FromMilliseconds(300));
         Assert.False(rig.Host.Worker.Callers.MayBeSeveral);
     }
@@ -186,8 +182,7 @@ public sealed class StartTurnsTests
     public async Task A_caller_of_whom_many_wait_is_about_though_it_sends_nothing()
     {
         var time = new SkewedTime();
-        var options = new WorkerOptions { Executors = 1, CallerTimeShare = 0.01, TurnBound = TimeSpan.FromSeconds(30) };
-        await using var rig = await Rig.Start(options, time: time);
+        await using var rig = await Rig.Start(Sharing(0.01), time: time);
         using Gate first = new(), second = new();
         var flood = new[]
         {
@@ -404,6 +399,10 @@ public sealed class StartTurnsTests
 
     private static Task<TransactionEnvelope> Submit(Rig rig, string caller, string box, params Step[] steps) =>
         rig.Submit(box, steps, caller: caller);
+
+    /// <summary>No method runs into its turn bound, however long the test says that it took.</summary>
+    private static WorkerOptions Sharing(double share, int executors = 1) =>
+        new() { Executors = executors, CallerTimeShare = share, TurnBound = TimeSpan.FromSeconds(30) };
 
     private static async Task Slow(Rig rig, SkewedTime time, string caller, string box, TimeSpan takes)
     {
