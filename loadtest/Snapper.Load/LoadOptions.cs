@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using Snapper.Failures;
 using Snapper.Load.Calibration;
 using Snapper.Scenarios;
 using Snapper.Scenarios.Choosing;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Snapper.Failures;
 using Snapper.Scenarios;
 using Snapper.Scenarios.Workloads;
 using Snapper.Terminal;

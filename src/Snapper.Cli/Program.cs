@@ -1,5 +1,5 @@
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
-using Snapper.Server.Processes;
 
 // What these make, and what the parts make that they start, is this account's alone: states, logs, audit, Redis' files.
 if (args is ["up" or "demo" or "worker" or "doctor" or "join" or "leave", ..]) FileModeMask.FromNowOn();

@@ -1,5 +1,5 @@
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Commands;
-using Snapper.Server.Processes;
 
 // What a worker makes is for its own account alone: states, logs, the audit.
 if (args is ["worker", ..]) FileModeMask.FromNowOn();

@@ -16,7 +16,7 @@ public delegate Task<int> CommandAction(ParseResult line, TextWriter output, Tex
 public static class CommandLines
 {
     /// <summary>The exit code of a wrong command line; nothing was started.</summary>
-    public const int WrongLine = 2;
+    public const int WrongLine = UsageException.WrongLine;
 
     private static readonly ParserConfiguration s_parser = new()
     {

@@ -4,6 +4,7 @@ using Snapper.Benchmarks.Reporting;
 using Snapper.Benchmarks.Runs;
 using Snapper.Benchmarks.Statistics;
 using Snapper.Benchmarks.Suite;
+using Snapper.Failures;
 using Snapper.Terminal;
 using Xunit;
 

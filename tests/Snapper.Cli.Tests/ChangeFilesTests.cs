@@ -1,7 +1,7 @@
-using Snapper.Cli.Commands;
 using System.Runtime.Versioning;
+using Snapper.AspNetCore.Processes;
+using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

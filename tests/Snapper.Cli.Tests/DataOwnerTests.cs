@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Doctor;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

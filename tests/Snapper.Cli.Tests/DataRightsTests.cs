@@ -1,11 +1,11 @@
 using System.Runtime.Versioning;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Doctor;
 using Snapper.Cli.Supervision;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
-using Snapper.Server.Processes;
 using Snapper.Server.Tests.Access;
 using Xunit;
 

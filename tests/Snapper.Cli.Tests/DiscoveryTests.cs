@@ -1,9 +1,9 @@
-using Snapper.Cli.Commands;
 using System.Net;
 using System.Net.Sockets;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
+using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

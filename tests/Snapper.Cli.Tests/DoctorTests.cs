@@ -1,10 +1,10 @@
 using System.Net;
 using System.Net.Sockets;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Doctor;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;
@@ -72,7 +72,7 @@ public sealed class DoctorTests : IDisposable
     [InlineData("fifteen-letters", "Broken")]
     public void The_secret_of_the_workers_is_looked_at(string? secret, string health)
     {
-        var row = SettingChecks.Settings(HostedActors.Own, secret);
+        var row = SettingChecks.Settings(ServerActors.Own, secret);
         Assert.Equal(health, row.Health.ToString());
         Assert.Equal(health != "Good", row.Finding.Contains("SNAPPER_MAILBOX_SECRET", StringComparison.Ordinal));
     }

@@ -3,11 +3,11 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json.Nodes;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
 using Snapper.Contracts;
 using Snapper.Server.Commands;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

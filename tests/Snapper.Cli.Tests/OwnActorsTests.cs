@@ -1,9 +1,9 @@
 using System.Diagnostics;
 using System.Net.Http.Json;
 using System.Text.Json.Nodes;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;
@@ -64,7 +64,7 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
     [Fact]
     public void A_constructor_that_asks_for_what_is_not_there_is_named_at_the_start()
     {
-        var hosted = HostedActors.Of([], [shop.NeedsClock]);
+        var hosted = ServerActors.Of([], [shop.NeedsClock]);
         var wrong = Assert.Throws<UsageException>(() => hosted.Check(new NoServices()));
         const string why = "An actor of the type Alarm cannot be made: InvalidOperationException: ";
         Assert.StartsWith(why, wrong.Message, StringComparison.Ordinal);
@@ -99,11 +99,11 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
         Assert.Contains("Clocks, Version=1.0.0.0", refused, StringComparison.Ordinal);
         Assert.Contains("EnableDynamicLoading", refused, StringComparison.Ordinal);
         File.Copy(Path.Combine(Path.GetDirectoryName(shop.NeedsClock)!, "Clocks.dll"), _temp.File("Clocks.dll"));
-        Assert.Equal(["Alarm"], HostedActors.Of([], [copied]).Types);
+        Assert.Equal(["Alarm"], ServerActors.Of([], [copied]).Types);
     }
 
     private static string Refused(string[]? apps, params string[] assemblies) =>
-        Assert.Throws<UsageException>(() => HostedActors.Of(apps, assemblies)).Message;
+        Assert.Throws<UsageException>(() => ServerActors.Of(apps, assemblies)).Message;
 
     private static async Task<int> Add(HttpClient http, int amount)
     {

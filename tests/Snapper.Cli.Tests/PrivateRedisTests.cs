@@ -1,8 +1,8 @@
 using System.Runtime.Versioning;
 using System.Text;
 using System.Text.Json;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
 using Snapper.Sidecar.Tests;
@@ -20,11 +21,11 @@ public sealed class ResiliencyTests : IDisposable
     [Fact]
     public void It_names_the_app_and_every_type_that_the_workers_register()
     {
-        var yaml = Resiliency.Yaml("shop", 3, HostedActors.Own.Types);
+        var yaml = Resiliency.Yaml("shop", 3, ServerActors.Own.Types);
         Assert.Contains("\"shop\":", yaml, StringComparison.Ordinal);
         foreach (var worker in (string[])["w1", "w2", "w3"])
         {
-            foreach (var type in SidecarActorHost.TypesOf(worker, HostedActors.Own.Types))
+            foreach (var type in SidecarActorHost.TypesOf(worker, ServerActors.Own.Types))
             {
                 Assert.Equal(2, yaml.Split($"      \"{type}\":\n        retry: never\n").Length);
             }
@@ -42,7 +43,7 @@ public sealed class ResiliencyTests : IDisposable
         var arguments = (await File.ReadAllTextAsync($"/proc/{sidecar}/cmdline")).Split('\0');
         var folder = arguments[Array.IndexOf(arguments, "--resources-path") + 1];
         var rule = await File.ReadAllTextAsync(Path.Combine(folder, Resiliency.FileName));
-        Assert.Equal(Resiliency.Yaml("shop", 64, HostedActors.Own.Types), rule);
+        Assert.Equal(Resiliency.Yaml("shop", 64, ServerActors.Own.Types), rule);
     }
 
     [DaprFact]
@@ -56,7 +57,7 @@ public sealed class ResiliencyTests : IDisposable
         web.MapGet("/dapr/subscribe", context => context.Response.WriteAsync("[]"));
         await web.StartAsync();
         Directory.CreateDirectory(_temp.Path);
-        var rule = Resiliency.Yaml(WorkerSettings.DefaultAppId, 7, HostedActors.Own.Types);
+        var rule = Resiliency.Yaml(WorkerSettings.DefaultAppId, 7, ServerActors.Own.Types);
         await File.WriteAllTextAsync(_temp.File(Resiliency.FileName), rule);
         File.Copy(Path.Combine(Repository.Components()!, "statestore.yaml"), _temp.File("statestore.yaml"));
         await using var sidecar = await DaprFixture.Start(new DaprFixtureOptions { AppPort = new Uri(web.Urls.Single()).Port, Resources = _temp.Path });

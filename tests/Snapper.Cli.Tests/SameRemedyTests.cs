@@ -3,10 +3,10 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Doctor;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Snapper.Storage.Remembering;
 using Xunit;
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Snapper.Sidecar.Client;
 using Xunit;
 

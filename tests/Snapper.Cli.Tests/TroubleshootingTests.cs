@@ -1,7 +1,7 @@
 using System.Reflection;
 using System.Text.RegularExpressions;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

@@ -2,8 +2,8 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text.Json;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

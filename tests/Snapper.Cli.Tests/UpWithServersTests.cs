@@ -1,8 +1,8 @@
 using System.Text.Json;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Snapper.Storage.Redis;
 using Xunit;
 

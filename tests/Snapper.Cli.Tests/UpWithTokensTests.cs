@@ -1,8 +1,8 @@
 using System.Net.Http.Headers;
 using System.Text;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Security;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Cli.Tests;

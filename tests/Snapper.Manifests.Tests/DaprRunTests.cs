@@ -1,11 +1,12 @@
-using Snapper.Cli.Commands;
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
+using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Xunit;
 using YamlDotNet.RepresentationModel;
 
@@ -70,7 +71,7 @@ public sealed partial class DaprRunTests
         var comment = CommandInComment().Match(Tree.Read("dapr.yaml"));
         Assert.True(comment.Success);
         var words = QuotedWord().Matches(comment.Groups[1].Value).Select(m => m.Groups[1].Value).ToArray();
-        Assert.Equal(Snapper.Server.Hosting.LogKind.Redis, WorkerCommand.Settings([.. words.Skip(2)], _ => null).LogKind);
+        Assert.Equal(Snapper.AspNetCore.Hosting.LogKind.Redis, WorkerCommand.Settings([.. words.Skip(2)], _ => null).LogKind);
     }
 
     [Fact]
@@ -93,7 +94,7 @@ public sealed partial class DaprRunTests
     [Fact]
     public void What_its_sidecar_may_not_repeat_is_what_up_generates_for_one_worker()
     {
-        var generated = Resiliency.Yaml(Text(App, "appID"), 1, HostedActors.Own.Types);
+        var generated = Resiliency.Yaml(Text(App, "appID"), 1, ServerActors.Own.Types);
         Assert.Equal(Rule(generated), Rule(Tree.Read("components/resiliency.yaml")));
 
         static (string Apps, string Actors, string Policies) Rule(string text)

@@ -3,7 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 using Xunit;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 

@@ -1,7 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Manifests.Tests;

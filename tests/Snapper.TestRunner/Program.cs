@@ -1,6 +1,7 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
+using Snapper.Server.Commands;
 using Snapper.TestRunner;
 
 var filter = new Option<string?>("--filter") { HelpName = "EXPRESSION", Description = "only these tests, as 'dotnet test --filter'" };

@@ -1,6 +1,6 @@
 using System.Diagnostics;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 
 namespace Snapper.TestRunner;
 

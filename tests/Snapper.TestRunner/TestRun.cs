@@ -1,7 +1,8 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
+using Snapper.Server.Commands;
 
 namespace Snapper.TestRunner;
 

@@ -1,7 +1,8 @@
 using System.CommandLine;
 using System.Diagnostics;
 using System.Globalization;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
+using Snapper.Failures;
 using Snapper.Terminal;
 
 namespace Snapper.Verify;

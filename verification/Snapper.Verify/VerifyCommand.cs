@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Snapper.Failures;
 using Snapper.Fuzzing.Engine;
 using Snapper.Simulation.Cluster;
 using Snapper.Simulation.Running;

@@ -1,6 +1,7 @@
 using Snapper.Benchmarks.Clusters;
 using Snapper.Benchmarks.InProcess;
 using Snapper.Benchmarks.Runs;
+using Snapper.Failures;
 using Snapper.Terminal;
 
 namespace Snapper.Benchmarks.Suite;

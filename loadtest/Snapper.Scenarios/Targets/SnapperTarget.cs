@@ -1,6 +1,7 @@
 using Snapper.Client;
 using Snapper.Client.Messages;
 using Snapper.Contracts;
+using Snapper.Failures;
 using Snapper.Terminal;
 
 namespace Snapper.Scenarios.Targets;

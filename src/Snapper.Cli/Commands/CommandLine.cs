@@ -23,7 +23,7 @@ internal static class CommandLine
     /// <param name="arguments">Without the program's name.</param>
     /// <param name="output">For what the command produces.</param>
     /// <param name="errors">For messages to people.</param>
-    /// <returns>See <see cref="Snapper.Server.Processes.ExitCode"/>.</returns>
+    /// <returns>See <see cref="Snapper.AspNetCore.Processes.ExitCode"/>.</returns>
     public static Task<int> Run(IReadOnlyList<string> arguments, TextWriter output, TextWriter errors) =>
         ServerCommands.Run(Program, arguments, output, errors);
 

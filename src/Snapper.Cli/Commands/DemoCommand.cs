@@ -1,7 +1,8 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Demo;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
+using Snapper.Server.Commands;
 
 namespace Snapper.Cli.Commands;
 

@@ -1,9 +1,9 @@
 using System.CommandLine;
 using System.Diagnostics;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Contracts;
 using Snapper.Server.Commands;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Commands;
 

@@ -1,6 +1,7 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
+using Snapper.Server.Commands;
 
 namespace Snapper.Cli.Commands;
 

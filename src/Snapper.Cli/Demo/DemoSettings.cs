@@ -1,4 +1,4 @@
-using Snapper.Server.Hosting;
+using Snapper.AspNetCore.Hosting;
 
 namespace Snapper.Cli.Demo;
 

@@ -1,7 +1,7 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Doctor;
 

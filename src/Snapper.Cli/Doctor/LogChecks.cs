@@ -1,6 +1,6 @@
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Snapper.Storage.Files;
 using Snapper.Storage.Log;
 using Snapper.Storage.Redis;

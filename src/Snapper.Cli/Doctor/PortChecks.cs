@@ -1,5 +1,5 @@
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Doctor;
 

@@ -1,7 +1,8 @@
 using Microsoft.AspNetCore.Builder;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Snapper.Telemetry;
 
 namespace Snapper.Cli.Doctor;
@@ -17,7 +18,7 @@ internal static class SettingChecks
         try
         {
             var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
-            WorkerConfiguration.SmallBank(configuration);
+            ServerActors.SmallBank(configuration);
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
             var token = Environment.GetEnvironmentVariable("APP_API_TOKEN");
             WorkerWeb.Security(configuration, string.IsNullOrEmpty(token) ? null : token, actors);

@@ -1,4 +1,4 @@
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,7 +1,8 @@
 using System.Globalization;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Supervision;
 
@@ -122,7 +123,7 @@ internal static class ChildCommands
             "--fsync", options.Fsync == FsyncPolicy.Always ? "always" : "everysec", "--run-state", data.RunStatePath,
         };
         if (options.Actors is { } actors) arguments.AddRange(["--actors", string.Join(',', actors)]);
-        if (options.Apps is { } apps) arguments.AddRange(["--apps", HostedActors.Text(apps)]);
+        if (options.Apps is { } apps) arguments.AddRange(["--apps", ServerActors.Text(apps)]);
         if (appPort > 0) arguments.AddRange(["--app-port", Text(appPort)]);
         if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);
         if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);

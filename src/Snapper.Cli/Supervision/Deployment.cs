@@ -1,6 +1,6 @@
 using System.Diagnostics;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,5 +1,5 @@
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Http.Json;
 using System.Text.Json;
-using Snapper.Server.Hosting;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Sidecar.Client;
 
 namespace Snapper.Cli.Supervision;

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Snapper.Server.Hosting;
+using Snapper.AspNetCore.Hosting;
 
 namespace Snapper.Cli.Supervision;
 

@@ -1,6 +1,6 @@
 using System.ComponentModel;
 using System.Diagnostics;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Cli.Supervision;
 

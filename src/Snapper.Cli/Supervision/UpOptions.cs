@@ -1,7 +1,8 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 
 namespace Snapper.Cli.Supervision;
 
@@ -67,7 +68,7 @@ internal sealed record UpOptions
     public IReadOnlyList<string>? Apps { get; init; }
 
     /// <summary>What the workers host.</summary>
-    public HostedActors Hosted { get; init; } = HostedActors.Own;
+    public HostedActors Hosted { get; init; } = ServerActors.Own;
 
     /// <summary>The Redis to use, as the user named it; null: find one.</summary>
     public required HostAndPort? Redis { get; init; }
@@ -136,7 +137,7 @@ internal sealed record UpOptions
         {
             Actors = actors,
             Apps = apps,
-            Hosted = HostedActors.Of(apps, actors),
+            Hosted = ServerActors.Of(apps, actors),
             Workers = workers,
             Embedded = embedded,
             DataDirectory = Path.GetFullPath(line.GetValue(WorkerCommand.Data)!),

@@ -1,8 +1,8 @@
 using System.CommandLine;
 using System.Globalization;
 using System.Security.Cryptography;
+using Snapper.AspNetCore.Processes;
 using Snapper.Contracts;
-using Snapper.Server.Processes;
 
 namespace Snapper.Server.Commands;
 

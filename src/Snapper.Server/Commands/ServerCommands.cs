@@ -13,7 +13,7 @@ internal static class ServerCommands
     /// <param name="arguments">Without the program's name.</param>
     /// <param name="output">For what the command produces.</param>
     /// <param name="errors">For messages to people.</param>
-    /// <returns>See <see cref="Processes.ExitCode"/>.</returns>
+    /// <returns>See <see cref="AspNetCore.Processes.ExitCode"/>.</returns>
     public static Task<int> Run(Command program, IReadOnlyList<string> arguments, TextWriter output, TextWriter errors) =>
         CommandLines.Run(
             program, arguments is ["worker", ..] ? WorkerCommand.WithEnvironment(arguments, Environment.GetEnvironmentVariable) : arguments,

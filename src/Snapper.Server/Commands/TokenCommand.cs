@@ -1,6 +1,6 @@
 using System.CommandLine;
+using Snapper.AspNetCore.Processes;
 using Snapper.Security;
-using Snapper.Server.Processes;
 
 namespace Snapper.Server.Commands;
 

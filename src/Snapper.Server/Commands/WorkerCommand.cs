@@ -1,7 +1,8 @@
 using System.CommandLine;
 using System.Net;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 
 namespace Snapper.Server.Commands;
 
@@ -33,7 +34,7 @@ internal static class WorkerCommand
     /// <summary><c>--apps</c>; <c>up</c> has it, too.</summary>
     internal static readonly Option<string[]> Apps = Options.Of<string[]>(
         "--apps", "NAME,NAME",
-        $"the server's own actor types that are hosted: {HostedActors.Text(HostedActors.Apps)}, or none "
+        $"the server's own actor types that are hosted: {ServerActors.Text(ServerActors.Apps)}, or none "
         + "(default: all; also: SNAPPER_APPS)",
         ReadApps);
 
@@ -197,7 +198,7 @@ internal static class WorkerCommand
             Url = line.GetValue(s_url),
             LeaveOnStop = line.GetValue(s_leaveOnStop) is { } seconds ? TimeSpan.FromSeconds(seconds) : null,
             TakeShare = line.GetValue(s_takeShare) == "on",
-            WarmUp = line.GetValue(s_warmUp) == "on",
+            WarmUp = line.GetValue(s_warmUp) == "on" ? WarmUp.Run : null,
             ListenPort = line.GetValue(s_listenPort),
             SidecarPort = line.GetValue(s_sidecarPort),
             AppPort = line.GetValue(s_appPort),
@@ -205,7 +206,7 @@ internal static class WorkerCommand
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,
             LogKind = redis is null ? LogKind.File : LogKind.Redis,
-            Actors = HostedActors.Of(line.GetList(Apps), line.GetList(Actors)),
+            Actors = ServerActors.Of(line.GetList(Apps), line.GetList(Actors)),
             RedisAddress = redis?.Place.ToString(),
             RedisLogin = redis is null ? null : RedisLogin.From(redis, environment),
             LogPlace = line.GetValue(s_logPlace),
@@ -228,14 +229,14 @@ internal static class WorkerCommand
             : throw new UsageException($"must be 1 to {NameLengthMax} letters, digits, '-' or '_'");
 
     /// <summary>The names of apps, or <c>none</c>, which is none of them.</summary>
-    internal static string[] ReadApps(string text) => text == HostedActors.None ? [] : Values.List(ReadApp)(text);
+    internal static string[] ReadApps(string text) => text == ServerActors.None ? [] : Values.List(ReadApp)(text);
 
     /// <summary>Names of files.</summary>
     internal static string[] ReadFiles(string text) => Values.List(static name => name)(text);
 
-    private static string ReadApp(string name) => HostedActors.Apps.Contains(name)
+    private static string ReadApp(string name) => ServerActors.Apps.Contains(name)
         ? name
-        : throw new UsageException($"must be of {string.Join(", ", HostedActors.Apps)}, or {HostedActors.None}");
+        : throw new UsageException($"must be of {string.Join(", ", ServerActors.Apps)}, or {ServerActors.None}");
 
     private static IPAddress ReadIpAddress(string text) => IPAddress.TryParse(text, out var address)
         ? address

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime;
+using Snapper.AspNetCore.Hosting;
 
 namespace Snapper.Server.Hosting;
 
@@ -32,15 +33,14 @@ internal static class WarmUp
 
     /// <summary>Returns when next to nothing is compiled any more, the time is up, or somebody waits. One that fails is said and no more: the worker is as good without it, only slower at first.</summary>
     /// <param name="worker">Who warms up, for the log.</param>
-    /// <param name="atMost">No burst begins after it.</param>
     /// <param name="mayGoOn">Asked before each burst; false: somebody waits for the worker, and it ends.</param>
     /// <param name="logger">Hears what came of it.</param>
     /// <param name="cancellation">Ends it at once.</param>
-    public static async Task Run(string worker, TimeSpan atMost, Func<Task<bool>> mayGoOn, ILogger logger, CancellationToken cancellation)
+    public static async Task Run(string worker, Func<Task<bool>> mayGoOn, ILogger logger, CancellationToken cancellation)
     {
         try
         {
-            var warm = await Run(atMost, mayGoOn, cancellation);
+            var warm = await Run(AtMost, mayGoOn, cancellation);
             ServerLog.WarmedUp(logger, worker, (long)warm.Took.TotalMilliseconds, warm.Committed, warm.Methods, warm.IsDone ? "next to nothing is left" : "some are left");
         }
         catch (Exception problem) when (!cancellation.IsCancellationRequested)
@@ -50,7 +50,7 @@ internal static class WarmUp
     }
 
     /// <summary>The same, for whoever wants to know.</summary>
-    internal static async Task<WarmUpResult> Run(TimeSpan atMost, Func<Task<bool>> mayGoOn, CancellationToken cancellation)
+    public static async Task<WarmUpResult> Run(TimeSpan atMost, Func<Task<bool>> mayGoOn, CancellationToken cancellation)
     {
         var began = Stopwatch.GetTimestamp();
         var methods = JitInfo.GetCompiledMethodCount();

@@ -2,9 +2,10 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Hosting;
-using Snapper.Server.Api;
 
 namespace Snapper.Server.Hosting;
 

@@ -1,9 +1,10 @@
 using System.Net;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Protocol.Channels;
 using Snapper.Runtime.Door;
 using Snapper.Security;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Access;
 using Snapper.Sidecar.Hosting;
 
 namespace Snapper.Server.Hosting;
@@ -31,7 +32,7 @@ internal static class WorkerWeb
         builder.Logging.SetMinimumLevel(LogLevel.Warning).AddFilter("Snapper", LogLevel.Information)
             .AddFilter("Microsoft.Extensions.Hosting.Internal.Host", LogLevel.None) // It prints the trace of what we say in words.
             .AddFilter(SilentConnections.RefusedLog, LogLevel.Error);
-        builder.Services.AddSingleton(WorkerConfiguration.SmallBank(builder.Configuration));
+        builder.Services.AddSingleton(ServerActors.SmallBank(builder.Configuration));
         var security = Security(builder.Configuration, settings.AppApiToken, settings.Actors);
         var limits = new RequestLimits(security.RatePerSecond, security.Burst, security.Tokens.Principals.Any(principal => principal.RatePerSecond is not null));
         builder.Services.AddSingleton(limits);

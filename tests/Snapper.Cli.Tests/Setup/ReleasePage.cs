@@ -7,7 +7,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
-using Snapper.Server.Api;
+using Snapper.AspNetCore.Api;
 
 namespace Snapper.Cli.Tests.Setup;
 

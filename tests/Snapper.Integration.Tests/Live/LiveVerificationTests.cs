@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Snapper.Failures;
 using Snapper.Integration.Tests.Harness;
 using Snapper.Live.Cluster;
 using Snapper.Live.Faults;

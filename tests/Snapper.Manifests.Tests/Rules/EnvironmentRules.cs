@@ -1,10 +1,11 @@
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Microsoft.Extensions.Configuration;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Security;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;
@@ -62,7 +63,7 @@ internal static partial class EnvironmentRules
             WorkerConfiguration.Worker(sections, settings);
             WorkerConfiguration.Balancing(sections);
             WorkerConfiguration.Cluster(sections);
-            WorkerConfiguration.SmallBank(sections);
+            ServerActors.SmallBank(sections);
             SecuritySettings.Read(sections);
             return null;
         }

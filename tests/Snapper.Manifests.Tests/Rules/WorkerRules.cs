@@ -1,7 +1,8 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;
@@ -91,7 +92,7 @@ internal static class WorkerRules
         }
 
         var retried = all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["actors"])).ToHashSet();
-        var types = settings.SelectMany(worker => SidecarActorHost.TypesOf(worker.Name, HostedActors.Own.Types));
+        var types = settings.SelectMany(worker => SidecarActorHost.TypesOf(worker.Name, ServerActors.Own.Types));
         if (types.Except(retried).ToArray() is { Length: > 0 } missing) yield return $"{pods.Where}: calls of {string.Join(", ", missing)} would be repeated by the sidecar: a Resiliency must name them";
     }
 

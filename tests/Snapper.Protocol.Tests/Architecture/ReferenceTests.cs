@@ -24,12 +24,14 @@ public sealed class ReferenceTests
         ["Snapper.Cluster"] = ["Snapper.Runtime"],
         ["Snapper.Telemetry"] = ["Snapper.Runtime"],
         ["Snapper.Security"] = [],
-        ["Snapper.Terminal"] = [],
-        ["Snapper.Server"] =
+        ["Snapper.Failures"] = [],
+        ["Snapper.Terminal"] = ["Snapper.Failures"],
+        ["Snapper.AspNetCore"] =
         [
             "Snapper.Runtime", "Snapper.Cluster", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar",
-            "Snapper.Terminal", Apps,
+            "Snapper.Failures",
         ],
+        ["Snapper.Server"] = ["Snapper.AspNetCore", "Snapper.Terminal", Apps],
         ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Client", "Snapper.Terminal"],
         [Apps] = ["Snapper.Actors"],
         ["Snapper.RuleModel"] = [],

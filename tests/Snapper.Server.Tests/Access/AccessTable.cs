@@ -2,8 +2,9 @@ using System.Globalization;
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
 using Snapper.Server.Hosting;
 
 namespace Snapper.Server.Tests.Access;
@@ -70,6 +71,7 @@ internal static class AccessTable
     {
         var settings = new WorkerSettings
         {
+            Actors = ServerActors.Own,
             Name = "w1",
             ListenPort = 0,
             SidecarPort = 3500,
@@ -79,7 +81,7 @@ internal static class AccessTable
             Fsync = FsyncPolicy.Always,
         };
         using var app = (IDisposable)WorkerWeb.Build(
-            settings, new Server.Api.LifecycleGate(), new InspectionSwitch(settings), new MailboxEndpoint(null));
+            settings, new AspNetCore.Api.LifecycleGate(), new InspectionSwitch(settings), new MailboxEndpoint(null));
         return
         [
             .. ((IEndpointRouteBuilder)app).DataSources.SelectMany(source => source.Endpoints).Select(Of)

@@ -1,9 +1,9 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Snapper.AspNetCore.Api.Access;
 using Snapper.Cli.Supervision;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;

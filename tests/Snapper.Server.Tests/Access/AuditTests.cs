@@ -1,8 +1,8 @@
 using System.Text.Json;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Api.Answers;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
-using Snapper.Server.Api.Answers;
 using Snapper.Server.Tests.Harness;
 using Xunit;
 

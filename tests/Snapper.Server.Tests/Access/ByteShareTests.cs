@@ -1,11 +1,11 @@
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 using Snapper.Security;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Access;
-using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Api;
 using Snapper.Server.Tests.Harness;
 using Xunit;

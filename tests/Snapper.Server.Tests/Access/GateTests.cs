@@ -1,8 +1,9 @@
 using Microsoft.Extensions.Configuration;
-using Snapper.Server.Commands;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Security;
+using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Snapper.Server.Tests.Harness;
 using Xunit;
 
@@ -268,5 +269,5 @@ public sealed class GateTests
 
     [Fact]
     public void Settings_do_not_print_their_tokens() =>
-        Assert.DoesNotContain("secret", new WorkerSettings { Name = "w1", ListenPort = 1, SidecarPort = 1, SidecarKind = SidecarKind.Daprd, LogKind = LogKind.File, DataDirectory = "/", Fsync = FsyncPolicy.Always, AppApiToken = "secret" }.ToString(), StringComparison.Ordinal);
+        Assert.DoesNotContain("secret", new WorkerSettings { Actors = ServerActors.Own, Name = "w1", ListenPort = 1, SidecarPort = 1, SidecarKind = SidecarKind.Daprd, LogKind = LogKind.File, DataDirectory = "/", Fsync = FsyncPolicy.Always, AppApiToken = "secret" }.ToString(), StringComparison.Ordinal);
 }

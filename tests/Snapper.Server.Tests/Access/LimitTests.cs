@@ -1,17 +1,17 @@
-using Microsoft.AspNetCore.Builder;
 using System.Globalization;
+using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.AspNetCore.Routing.Patterns;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Api.Endpoints;
+using Snapper.AspNetCore.Api.Events;
 using Snapper.Contracts;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
-using Snapper.Server.Api.Endpoints;
-using Snapper.Server.Api.Events;
 using Snapper.Server.Tests.Api;
 using Xunit;
 

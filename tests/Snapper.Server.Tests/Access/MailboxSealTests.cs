@@ -1,7 +1,7 @@
 using System.Text;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Protocol.Channels;
-using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Snapper.Sidecar.Hosting;
 using Xunit;
 

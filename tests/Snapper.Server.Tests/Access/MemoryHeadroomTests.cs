@@ -1,8 +1,8 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Runtime.Door;
 using Snapper.Security;
-using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Api;
 using Snapper.Server.Tests.Harness;
 using Xunit;

@@ -6,6 +6,7 @@ using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Runtime.Door;
 using Snapper.Security;
 using Snapper.Server.Hosting;
@@ -40,6 +41,7 @@ internal sealed class SecuredWorker : IAsyncDisposable
         var worker = new SecuredWorker();
         var settings = new WorkerSettings
         {
+            Actors = ServerActors.Own,
             Name = "w1",
             ListenPort = 0,
             SidecarPort = 3500,
@@ -60,7 +62,7 @@ internal sealed class SecuredWorker : IAsyncDisposable
             configuration[$"Snapper:Security:Tokens:{i}:Sha256"] = TokenHash.Of(token);
         }
 
-        var door = new Server.Api.LifecycleGate();
+        var door = new AspNetCore.Api.LifecycleGate();
         door.Open(worker.Door);
         worker.App = WorkerWeb.Build(settings, door, new InspectionSwitch(settings), new MailboxEndpoint(null), builder => builder.AddInMemoryCollection(configuration));
         await worker.App.StartAsync();

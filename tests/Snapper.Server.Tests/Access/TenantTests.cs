@@ -1,7 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
+using Snapper.AspNetCore.Api.Access;
 using Snapper.Security;
-using Snapper.Server.Api.Access;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;

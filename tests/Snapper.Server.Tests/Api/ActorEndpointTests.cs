@@ -1,10 +1,10 @@
 using System.Text;
 using System.Text.Json;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Endpoints;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Endpoints;
-using Snapper.Server.Api.Requests;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;
@@ -30,7 +30,7 @@ public sealed class ActorEndpointTests
     public async Task An_address_with_an_id_that_cannot_be_decoded_is_rejected_with_a_problem()
     {
         var door = new FakeTransactionService();
-        var host = new Hosting.SidecarActorHost("w1", ["Account"], door, new ApiOptions(), new Hosting.MailboxEndpoint(null));
+        var host = new AspNetCore.Hosting.SidecarActorHost("w1", ["Account"], door, new ApiOptions(), new AspNetCore.Hosting.MailboxEndpoint(null));
 
         var reply = await host.Invoke(
             new Sidecar.Hosting.ActorCall { ActorType = "Account", ActorId = "%ff", IdIsUnreadable = true, Method = "StartTransaction", Body = "{}"u8.ToArray() }, default);

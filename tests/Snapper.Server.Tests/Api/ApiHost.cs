@@ -9,10 +9,10 @@ using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Cluster.Control;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
-using Snapper.Server.Hosting;
 
 namespace Snapper.Server.Tests.Api;
 

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Text;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Requests;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

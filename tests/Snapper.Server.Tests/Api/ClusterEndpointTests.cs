@@ -1,4 +1,4 @@
-using Snapper.Server.Api;
+using Snapper.AspNetCore.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

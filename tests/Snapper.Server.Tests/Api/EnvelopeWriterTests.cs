@@ -1,10 +1,10 @@
 using System.Text;
 using System.Text.Json;
+using Snapper.AspNetCore.Api.Answers;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api.Answers;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

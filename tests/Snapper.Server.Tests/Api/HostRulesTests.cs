@@ -2,7 +2,7 @@ using System.Net;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.DependencyInjection;
-using Snapper.Server.Api;
+using Snapper.AspNetCore.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

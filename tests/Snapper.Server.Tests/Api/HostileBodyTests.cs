@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
-using Snapper.Server.Api;
+using Snapper.AspNetCore.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

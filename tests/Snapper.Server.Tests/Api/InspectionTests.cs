@@ -1,8 +1,8 @@
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Snapper.AspNetCore.Api;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

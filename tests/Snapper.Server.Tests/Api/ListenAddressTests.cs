@@ -3,8 +3,8 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
+using Snapper.AspNetCore.Api;
 using Snapper.Cli.Supervision;
-using Snapper.Server.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

@@ -1,9 +1,9 @@
 using System.Diagnostics;
 using System.Text;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Answers;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Requests;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -1,9 +1,9 @@
 using System.Text;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Api.Answers;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
-using Snapper.Server.Api.Answers;
-using Snapper.Server.Api.Requests;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

@@ -2,8 +2,8 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Snapper.AspNetCore.Api;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
 using Snapper.Server.Tests.Harness;
 using Xunit;
 

@@ -1,7 +1,7 @@
 using System.Text;
+using Snapper.AspNetCore.Api;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Server.Api;
 using Xunit;
 
 namespace Snapper.Server.Tests.Api;

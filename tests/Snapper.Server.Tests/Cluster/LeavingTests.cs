@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging.Abstractions;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Cluster.Control;
 using Snapper.Runtime.Inspection;
 using Snapper.Server.Hosting;
@@ -124,6 +125,7 @@ public sealed class LeavingTests
     {
         var settings = new WorkerSettings
         {
+            Actors = ServerActors.Own,
             Name = "w1", ListenPort = 1, SidecarPort = 2, SidecarKind = SidecarKind.Daprd, LogKind = LogKind.File, DataDirectory = "/nowhere", Fsync = FsyncPolicy.Always,
         };
         var inspection = new InspectionSwitch(settings);

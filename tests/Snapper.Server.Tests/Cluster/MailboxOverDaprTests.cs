@@ -1,9 +1,9 @@
 using System.Diagnostics;
 using System.Net;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Cluster.Mailboxes;
 using Snapper.Protocol.Channels;
 using Snapper.Protocol.Identity;
-using Snapper.Server.Hosting;
 using Snapper.Server.Tests.Harness;
 using Snapper.Sidecar.Client;
 using Snapper.Sidecar.Tests;

@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
-using Snapper.Server.Processes;
+using Snapper.AspNetCore.Processes;
 
 namespace Snapper.Server.Tests.Harness;
 

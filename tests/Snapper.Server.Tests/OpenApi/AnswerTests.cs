@@ -1,9 +1,9 @@
 using System.Text;
 using System.Text.Json.Nodes;
+using Snapper.AspNetCore.Api;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Api;
 using Snapper.Server.Tests.Api;
 using Snapper.Server.Tests.Cluster;
 using Xunit;

@@ -4,8 +4,8 @@ using System.Text.RegularExpressions;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
-using Snapper.Server.Api;
-using Snapper.Server.Hosting;
+using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Server.Tests.Api;
 using Xunit;
 

@@ -1,7 +1,8 @@
 using Microsoft.Extensions.Configuration;
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Runtime.Execution;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 using Xunit;
 
 namespace Snapper.Server.Tests.Settings;
@@ -15,7 +16,7 @@ public sealed class WorkerConfigurationTests
     [InlineData("1e3")]
     public void A_wrong_initial_balance_is_told_in_one_line_that_names_the_setting(string value)
     {
-        var wrong = Assert.Throws<UsageException>(() => WorkerConfiguration.SmallBank(With(value)));
+        var wrong = Assert.Throws<UsageException>(() => ServerActors.SmallBank(With(value)));
 
         Assert.Equal($"A setting of Snapper:SmallBank is wrong: InitialBalance must be a number, 0 or more, not '{value}'.", wrong.Message);
     }
@@ -26,7 +27,7 @@ public sealed class WorkerConfigurationTests
     [InlineData("", 10_000)]
     [InlineData(null, 10_000)]
     public void An_initial_balance_is_taken_as_it_is_and_10000_without(string? value, double expected) =>
-        Assert.Equal((decimal)expected, WorkerConfiguration.SmallBank(With(value)).InitialBalance);
+        Assert.Equal((decimal)expected, ServerActors.SmallBank(With(value)).InitialBalance);
 
     [Fact]
     public void Results_that_do_not_go_between_several_workers_are_refused_at_the_start()

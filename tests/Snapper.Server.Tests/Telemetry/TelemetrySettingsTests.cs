@@ -1,7 +1,7 @@
 using System.Diagnostics;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
-using Snapper.Server.Api.Requests;
 using Snapper.Telemetry;
 using Xunit;
 

@@ -1,6 +1,8 @@
 using Microsoft.Extensions.Configuration;
+using Snapper.AspNetCore.Hosting;
 using Snapper.Cli.Commands;
 using Snapper.Cli.Supervision;
+using Snapper.Failures;
 using Snapper.Fuzzing.Engine;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
@@ -55,7 +57,7 @@ internal sealed class CommandLineTarget : FuzzTarget
     private static string Settings(CommandLineInput lines, WorkerSettings settings)
     {
         var configuration = new ConfigurationBuilder().AddInMemoryCollection(lines.Settings.Select(pair => KeyValuePair.Create<string, string?>(pair.Key, pair.Value))).Build();
-        _ = WorkerConfiguration.SmallBank(configuration);
+        _ = ServerActors.SmallBank(configuration);
         _ = WorkerConfiguration.Hosts(configuration);
         try
         {

@@ -2,9 +2,9 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Fuzzing.Engine;
-using Snapper.Server.Processes;
 
 namespace Snapper.Fuzzing.CommandLine;
 

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Snapper.Failures;
 using Snapper.Terminal;
 
 namespace Snapper.Fuzzing.Engine;

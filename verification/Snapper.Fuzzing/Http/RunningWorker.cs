@@ -1,7 +1,8 @@
+using Snapper.AspNetCore.Hosting;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Fuzzing.Engine;
 using Snapper.Server.Hosting;
-using Snapper.Server.Processes;
 
 namespace Snapper.Fuzzing.Http;
 
@@ -19,6 +20,7 @@ internal sealed class RunningWorker : IDisposable
         Port = ports[0];
         var settings = new WorkerSettings
         {
+            Actors = ServerActors.Own,
             Name = "w1",
             ListenPort = ports[0],
             SidecarPort = ports[1],

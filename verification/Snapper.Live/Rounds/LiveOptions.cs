@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Snapper.Failures;
 using Snapper.Live.Cluster;
 using Snapper.Live.Faults;
 using Snapper.Terminal;
