@@ -42,6 +42,9 @@ internal sealed class ClusterProcess : SimulatedProcess
     /// <summary>It was told something untrue by the store, and may stop of it.</summary>
     public bool WasMisled { get; set; }
 
+    /// <summary>Until when it may wait for a call to the store that a fault met.</summary>
+    public long HinderedUntil { get; set; }
+
     /// <summary>Until when its mailboxes neither take nor send anything.</summary>
     public long SilentUntil { get; set; }
 

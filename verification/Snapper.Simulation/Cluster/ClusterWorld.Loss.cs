@@ -80,18 +80,33 @@ internal sealed partial class ClusterWorld
         _losesMore = false;
         foreach (var process in Processes)
         {
-            var isOfThePresent = process.Instance == 0 || process.Instance == Shared.Instance;
-            var meetsIt = process.IsOpen && !process.Scope.IsPaused && !IsHealed && FormerServerOf(process) is null
-                && !(process.Number == Cluster.FormerOf && Now < _formerUntil + (2 * Cluster.LeaseMs * Millisecond))
-                && !Cluster.Faults.Any(static fault => KeepsFromTheStore(fault.Kind));
-            if (!isOfThePresent && meetsIt)
-            {
-                Violated(
-                    $"L6: w{process.Number} (life {process.Life}) goes on two leases after another server took the "
-                    + "place of the store on which it began.");
-            }
+            RequireThatItEnds(process);
         }
     });
+
+    private void RequireThatItEnds(ClusterProcess process)
+    {
+        var leases = 2 * Cluster.LeaseMs * Millisecond;
+        var isOfThePresent = process.Instance == 0 || process.Instance == Shared.Instance;
+        var meetsIt = process.IsOpen && !process.Scope.IsPaused && !IsHealed && FormerServerOf(process) is null
+            && !(process.Number == Cluster.FormerOf && Now < _formerUntil + leases)
+            && !Cluster.Faults.Any(static fault => KeepsFromTheStore(fault.Kind));
+        if (isOfThePresent || !meetsIt)
+        {
+            return;
+        }
+
+        // One whose renewal was lost learns nothing until it gives that up, which may be longer than a lease.
+        if (Now < process.HinderedUntil + leases)
+        {
+            After(process.HinderedUntil + leases - Now, null, () => RequireThatItEnds(process));
+            return;
+        }
+
+        Violated(
+            $"L6: w{process.Number} (life {process.Life}) goes on two leases after another server took the "
+            + "place of the store on which it began.");
+    }
 
     private static bool KeepsFromTheStore(ClusterFaultKind kind) => kind is ClusterFaultKind.StoreDown or ClusterFaultKind.StoreCut or ClusterFaultKind.StoreAnswersCut
         or ClusterFaultKind.WorkerPause or ClusterFaultKind.WorkerPausedLong or ClusterFaultKind.WorkerReplaced or ClusterFaultKind.PauseAtStep or ClusterFaultKind.PauseAtMessage;

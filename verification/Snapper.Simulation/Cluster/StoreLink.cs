@@ -137,6 +137,11 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
         }
 
         var way = fate == ClusterFaultKind.StoreCallLate ? Patience + world.Chance.Between(0, 4 * Patience) : world.SharedStore.Travel(fate == ClusterFaultKind.StoreSlow);
+        if (fate == ClusterFaultKind.StoreSlow)
+        {
+            Hinders(2 * way); // its answer is slow, too, perhaps
+        }
+
         world.After(way, null, () => Arrive(step, carryOut, fate is null or ClusterFaultKind.StoreSlow ? answer : null));
         return answer.Task;
     }
@@ -167,8 +172,14 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
         }
     }
 
-    private void GiveUp<T>(TaskCompletionSource<T> answer) =>
-        world.After(world.Chance.Between(Patience / 20, Patience), process.Scope, () => answer.TrySetException(new IOException("simulated: the connection broke")));
+    private void GiveUp<T>(TaskCompletionSource<T> answer)
+    {
+        var patience = world.Chance.Between(Patience / 20, Patience);
+        Hinders(patience);
+        world.After(patience, process.Scope, () => answer.TrySetException(new IOException("simulated: the connection broke")));
+    }
+
+    private void Hinders(long forTicks) => process.HinderedUntil = Math.Max(process.HinderedUntil, world.Now + forTicks);
 }
 
 /// <summary>The shared store's side of those roads: how far away it is, and from whom it is cut off.</summary>
