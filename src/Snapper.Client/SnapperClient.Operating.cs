@@ -1,3 +1,4 @@
+using System.Net.Http.Json;
 using System.Text.Json.Serialization.Metadata;
 using Snapper.Contracts;
 
@@ -91,6 +92,8 @@ public sealed partial class SnapperClient
         where T : class
     {
         ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
-        return _operator.Ask(method, path, form, body, cancellation);
+        Func<HttpContent>? content = body is null ? null : () =>
+            JsonContent.Create(body, ContractJson.Default.MigrationRequest);
+        return _operator.Ask(method, path, form, content, _options.Timeout, cancellation);
     }
 }

@@ -77,6 +77,13 @@ public sealed class SnapperClientOptions
     /// </summary>
     public bool RepeatsAborted { get; init; } = true;
 
+    /// <summary>
+    /// Sends the client's requests, and stays the caller's: the client does not dispose of it. One of
+    /// <c>IHttpMessageHandlerFactory</c>, or of a test. Default: null, sockets of
+    /// the client's own.
+    /// </summary>
+    public HttpMessageHandler? Handler { get; init; }
+
     /// <summary>How inputs and results become JSON. Default: camelCase, read without regard to case.</summary>
     public JsonSerializerOptions Json { get; init; } = JsonSerializerOptions.Web;
 
@@ -90,6 +97,17 @@ public sealed class SnapperClientOptions
         : [Worker is { } one ? Below(one, path) : Below(Sidecar, $"v1.0/invoke/{Uri.EscapeDataString(AppId)}/method/{path}")];
 
     internal Uri[] TransactionsUris => UrisOf("v1/transactions");
+
+    /// <summary>What sends requests: the caller's, or sockets.</summary>
+    internal HttpMessageInvoker Invoker() => Handler is { } own ? new HttpMessageInvoker(own, disposeHandler: false)
+        : new HttpMessageInvoker(new SocketsHttpHandler
+    {
+        ConnectTimeout = ConnectTimeout,
+        UseCookies = false,
+        UseProxy = false,
+        AllowAutoRedirect = false,
+        PooledConnectionIdleTimeout = TimeSpan.FromMinutes(1),
+    });
 
     internal void Check()
     {

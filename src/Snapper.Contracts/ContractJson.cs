@@ -31,6 +31,8 @@ namespace Snapper.Contracts;
 [JsonSerializable(typeof(MigrationStatus))]
 [JsonSerializable(typeof(MigrationsView))]
 [JsonSerializable(typeof(MigrationProposals))]
+[JsonSerializable(typeof(ReadsRequest))]
+[JsonSerializable(typeof(ReadsView))]
 [JsonSerializable(typeof(AuditView))]
 [JsonSerializable(typeof(EnvelopeView))]
 [JsonSerializable(typeof(ProblemView))]

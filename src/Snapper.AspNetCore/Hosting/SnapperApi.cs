@@ -36,6 +36,8 @@ public static class SnapperApi
         map.Add(HttpMethods.Post, "/v1/transactions", Right.Transact, Reach.Common, transactions.Submit);
         map.View("/v1/transactions/{**id}", Right.Ask, Reach.Named, transactions.Find);
 
+        map.Add(HttpMethods.Post, "/v1/reads", Right.View, Reach.Common, new ReadEndpoint(door, options, control).Read);
+
         var health = new HealthEndpoints(door as LifecycleGate, inspection, options);
         map.Get("/healthz", Right.Open, Reach.Common, health.Live);
         map.View("/readyz", Right.Open, Reach.Common, health.Ready);

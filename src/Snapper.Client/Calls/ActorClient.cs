@@ -1,5 +1,6 @@
 using Snapper.Actors;
 using Snapper.Client.Messages;
+using Snapper.Protocol.Identity;
 
 namespace Snapper.Client.Calls;
 
@@ -25,6 +26,9 @@ public readonly struct ActorClient<TActor>
         _type = type;
         _id = id;
     }
+
+    /// <summary>The actor's name.</summary>
+    public ActorKey Key => new(_type, _id);
 
     /// <summary>Runs a method as a PACT over the declared actors.</summary>
     /// <param name="call">Calls the root's method, once.</param>

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net.Http.Json;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
@@ -10,24 +9,25 @@ namespace Snapper.Client.Sending;
 /// <summary>What operators ask of any worker: plain JSON. The next address is asked when one does not answer; every question may be asked again.</summary>
 internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposable
 {
-    private readonly HttpClient _http = new(new SocketsHttpHandler
-    {
-        ConnectTimeout = options.ConnectTimeout,
-        UseCookies = false,
-        UseProxy = false,
-        AllowAutoRedirect = false,
-    });
+    private readonly HttpMessageInvoker _http = options.Invoker();
 
     /// <summary>Asks.</summary>
     /// <returns>Null: there is no such thing (404), and the answer says so in the API's own words.</returns>
     /// <exception cref="OperationRefusedException">A worker answered with another status than success.</exception>
     /// <exception cref="HttpRequestException">No worker answered.</exception>
+    /// <param name="method">GET or POST.</param>
+    /// <param name="path">Of the worker's address.</param>
+    /// <param name="form">Of the answer.</param>
+    /// <param name="body">Makes the content, once per address that is asked; null: there is none.</param>
+    /// <param name="timeout">For all addresses.</param>
+    /// <param name="cancellation">Ends the wait.</param>
     public async Task<T?> Ask<T>(
-        HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
+        HttpMethod method, string path, JsonTypeInfo<T> form, Func<HttpContent>? body, TimeSpan timeout,
+            CancellationToken cancellation)
         where T : class
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-        limit.CancelAfter(options.Timeout);
+        limit.CancelAfter(timeout);
         HttpRequestException? lost = null;
         foreach (var address in options.UrisOf(path))
         {
@@ -55,12 +55,12 @@ internal sealed class OperatorEndpoint(SnapperClientOptions options) : IDisposab
     public void Dispose() => _http.Dispose();
 
     private async Task<T?> AskOne<T>(
-        HttpMethod method, Uri address, JsonTypeInfo<T> form, MigrationRequest? body, CancellationToken cancellation)
+        HttpMethod method, Uri address, JsonTypeInfo<T> form, Func<HttpContent>? body, CancellationToken cancellation)
         where T : class
     {
         using var request = new HttpRequestMessage(method, address)
         {
-            Content = body is null ? null : JsonContent.Create(body, ContractJson.Default.MigrationRequest),
+            Content = body?.Invoke(),
         };
         if (options.UsesSidecar && options.ApiToken is { } token)
         {

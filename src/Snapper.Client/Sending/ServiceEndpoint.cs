@@ -33,14 +33,7 @@ internal sealed class ServiceEndpoint : IDisposable
         _authorization = options.Token is { } own ? "Bearer " + own : null;
         _giveUps = giveUps;
         _learnsWorker = learnsWorker;
-        _http = new HttpMessageInvoker(new SocketsHttpHandler
-        {
-            ConnectTimeout = options.ConnectTimeout,
-            UseCookies = false,
-            UseProxy = false,
-            AllowAutoRedirect = false,
-            PooledConnectionIdleTimeout = TimeSpan.FromMinutes(1),
-        });
+        _http = options.Invoker();
     }
 
     /// <summary>Name of the worker that answered last; null: not asked for, or it is alone.</summary>

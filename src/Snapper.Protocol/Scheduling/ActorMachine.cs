@@ -65,6 +65,23 @@ public sealed partial class ActorMachine
     public long Version => _version;
 
     /// <summary>
+    /// Version of the state that a call sees in its turn: all that has its place before is counted. A change of its own
+    /// batch, which has no version yet, is counted as one.
+    /// </summary>
+    /// <param name="visit">Of the call, whose turn it is.</param>
+    public long VersionSeenBy(Visit visit)
+    {
+        var batch = (visit as PactScheduleEntry)?.Batch;
+        var changed = visit is ActScheduleEntry { Wrote: true };
+        for (var i = Math.Min(_cursor, _visits.Count - 1); i >= 0 && ReferenceEquals(_visits[i].Batch, batch); i--)
+        {
+            changed |= _visits[i] is { Wrote: true, Removed: false };
+        }
+
+        return changed ? _version + 1 : _version;
+    }
+
+    /// <summary>
     /// Nothing is scheduled, running or kept for an undo, and nothing that may still arrive depends on what this
     /// machine remembers: its batches are final, those too whose transactions were all removed, and no removal waits
     /// for its sub-batch. The actor may leave memory, or another machine may take this one's place, once its changes

@@ -48,7 +48,9 @@ public static class NameRules
     /// <summary>Method names that a caller may use: 1 to 128 UTF-16 code units, no control characters, no lone surrogates, not beginning with <see cref="StateMethods.Mark"/>.</summary>
     public static string? MethodError(string method) =>
         method.Length is 0 or > MethodLengthMax ? "a method name has 1 to 128 characters"
-        : method[0] == StateMethods.Mark ? "names of methods that begin with $ are an operator's; PUT and DELETE /v1/actors/{type}/{id} start them"
+        : method[0] == StateMethods.Mark
+            ? "names of methods that begin with $ are the worker's own; "
+            + "PUT and DELETE /v1/actors/{type}/{id} and POST /v1/reads start them"
         : PrintableError(method);
 
     /// <summary>Idempotency keys: 1 to 128 Unicode code points, no control characters, no lone surrogates.</summary>

@@ -1,6 +1,8 @@
 namespace Snapper.Runtime.Door;
 
-/// <summary>Names of the methods that every actor type has beside its own; only an operator's request starts them.</summary>
+/// <summary>
+/// Names of the methods that every actor type has beside its own; no caller names them: the doors start them.
+/// </summary>
 public static class StateMethods
 {
     /// <summary>What begins a name that no caller may use.</summary>
@@ -17,4 +19,10 @@ public static class StateMethods
 
     /// <summary><see cref="Delete"/> of a state that cannot be read, and of no other.</summary>
     public const string DeleteDamaged = "$deleteDamaged";
+
+    /// <summary>Tells the actor's state, and its version. Takes no input.</summary>
+    public const string Read = "$read";
+
+    /// <summary>Tells the states of all actors that its input names.</summary>
+    public const string ReadAll = "$readAll";
 }

@@ -14,6 +14,8 @@ public sealed class ActorType
     private readonly StateReplacementMethod _delete;
     private readonly StateReplacementMethod _importOverDamage;
     private readonly StateReplacementMethod _deleteDamaged;
+    private readonly RootMethod _read;
+    private readonly RootMethod _readAll;
 
     /// <summary>Prepares a type; reflection, if any, happens here and not per message.</summary>
     /// <param name="descriptor">What the generator knows of the class.</param>
@@ -33,6 +35,8 @@ public sealed class ActorType
         _delete = StateReplacementMethod.Delete(overDamage: false, inputJson);
         _importOverDamage = StateReplacementMethod.Import(this, overDamage: true, inputJson);
         _deleteDamaged = StateReplacementMethod.Delete(overDamage: true, inputJson);
+        _read = factory.Visit(StateReader.ReadOne);
+        _readAll = factory.Visit(StateReader.ReadAll);
     }
 
     /// <summary>What the generator knows of the class.</summary>
@@ -49,6 +53,8 @@ public sealed class ActorType
         Door.StateMethods.Delete => _delete,
         Door.StateMethods.ImportOverDamage => _importOverDamage,
         Door.StateMethods.DeleteDamaged => _deleteDamaged,
+        Door.StateMethods.Read => _read,
+        Door.StateMethods.ReadAll => _readAll,
         _ => null,
     };
 

@@ -123,6 +123,9 @@ public abstract partial class CallFrame
         }
     }
 
+    /// <summary>Version of the state that it sees (L7), in its turn.</summary>
+    internal long VersionSeen() => Executor.Machine(Cell!).VersionSeenBy(Visit!);
+
     private ValueTask<object?> ReadLocked(LockMode mode)
     {
         var executor = Executor;

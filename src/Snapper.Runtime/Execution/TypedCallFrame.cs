@@ -113,7 +113,9 @@ public sealed class CallFrame<TInput, TResult> : CallFrame
                 : $"{cell.Type.Name}.{MethodName} has another input or result than the interface it was called by.");
         }
 
-        var actor = typeof(TInput) == typeof(StateReplacement) ? new StateHolder() : cell.Type.Descriptor.Create(cell.Executor.Services);
+        TransactionalActor actor = typeof(TInput) == typeof(StateReplacement) ? new StateHolder()
+            : typeof(TResult) == typeof(StateSeen) || typeof(TResult) == typeof(StatesSeen) ? new StateReader()
+            : cell.Type.Descriptor.Create(cell.Executor.Services);
         actor.Enter(this);
         return _running = _method.Typed.Run(actor, Input())
             ?? throw new InvalidOperationException($"{Where()} returned no task.");

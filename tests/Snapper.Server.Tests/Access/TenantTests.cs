@@ -52,6 +52,24 @@ public sealed class TenantTests
     }
 
     [Theory]
+    [InlineData(true, "acme/a", "acme/b", true)]
+    [InlineData(true, "acme/a", "umbrella/b", false)]
+    [InlineData(true, "umbrella/a", "umbrella/b", false)]
+    [InlineData(true, "acme2/a", "acme/b", false)]
+    [InlineData(false, "umbrella/a", "umbrella/b", true)]
+    [InlineData(false, "umbrella/a", "acme/b", false)]
+    public async Task A_read_stays_within_one_tenant_and_within_the_readers_own(bool bound, string one, string other,
+        bool let)
+    {
+        await using var worker = await SecuredWorker.Start(also: s_bound);
+        var body = $$"""{"actors":[{"type":"Account","id":"{{one}}"},{"type":"Account","id":"{{other}}"}]}""";
+
+        var answer = await worker.Read(bound ? Role.Viewer : Role.Operator, "POST", "/v1/reads", body);
+
+        Assert.Equal((let, let ? 1 : 0), (answer.Status != 403, worker.Door.Submitted));
+    }
+
+    [Theory]
     [InlineData(null, false)]
     [InlineData("channel", false)]
     [InlineData("transact", true)]

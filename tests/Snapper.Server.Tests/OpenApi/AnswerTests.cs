@@ -14,6 +14,7 @@ namespace Snapper.Server.Tests.OpenApi;
 public sealed class AnswerTests
 {
     private const string Good = """{"actor":{"type":"Account","id":"alice"},"method":"Balance","id":"order-1"}""";
+    private const string Alice = """{"actors":[{"type":"Account","id":"alice"}]}""";
     private static readonly (string, string) s_token = ("dapr-api-token", LiveWorker.Token);
 
     private readonly ApiDescription _api = ApiDescription.Load();
@@ -68,6 +69,28 @@ public sealed class AnswerTests
         await Ask(200, "GET /v1/transactions/abort-1");
         await Ask(404, "GET /v1/transactions/nobody%2Fknows");
         await Ask(400, "GET /v1/transactions/" + new string('x', 129));
+        var (bob, never) = ("""{"type":"Account","id":"bob"}""", """{"type":"Account","id":"never"}""");
+        var three = $$"""{"actors":[{{bob}},{{never}},{{bob}}],"timeoutMs":5000}""";
+        var reads = await asker.Ask(worker.Address, 200, "POST /v1/reads", three, s_token);
+        Assert.Equal(["bob", "never", "bob"],
+            reads!["actors"]!.AsArray().Select(static actor => (string?)actor!["id"]));
+        Assert.Equal(10002, (decimal)reads["actors"]![0]!["state"]!["checking"]!);
+        Assert.Null(reads["actors"]![1]!["state"]);
+        Assert.True((long)reads["asOf"]!["transaction"]! > 0);
+        await Ask(404, "POST /v1/reads", """{"actors":[{"type":"Nothing","id":"a"}]}""");
+        await Ask(413, "POST /v1/reads", new string(' ', 2 << 20));
+        var actors =
+            string.Join(',', Enumerable.Range(0, 257).Select(static i => $$$"""{"type":"Account","id":"a{{{i}}}"}"""));
+        foreach (
+            var wrong in (string[])["{", "null", "{}", """{"actors":[]}""", """{"actors":[null]}""",
+            """{"actors":[{"type":"Account"}]}""", """{"actors":[{"type":"Acc/ount","id":"a"}]}""",
+            """{"actors":[{"type":"Account","id":"a\u0001"}]}""",
+            """{"actors":[{"type":"Account","id":"a"}],"timeoutMs":0}""",
+            """{"actors":[{"type":"Account","id":"a"}],"x":1}""", $$$"""{"actors":[{{{actors}}}]}"""])
+        {
+            await Ask(400, "POST /v1/reads", wrong);
+        }
+
         foreach (var path in (string[])["/healthz", "/readyz", "/metrics", "/v1/status", "/v1/actor-types", "/v1/actors/Account/alice", "/v1/actors/Account/never%2Fwritten", "/v1/actors/Account/alice/schedule", "/v1/batches", "/v1/aborts", "/v1/events", "/v1/events?view=/v1/status&view=/readyz&every=500"])
         {
             await Ask(200, "GET " + path);
@@ -162,6 +185,7 @@ public sealed class AnswerTests
         await using var host = await ApiHost.Start(new LifecycleGate());
         await asker.Ask(host.Address, 503, "GET /readyz");
         await asker.Ask(host.Address, 504, "POST /v1/transactions", Good);
+        await asker.Ask(host.Address, 503, "POST /v1/reads", Alice);
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
         await asker.Ask(host.Address, 503, "PUT /v1/actors/Account/alice", "{}");
         await asker.Ask(host.Address, 503, "DELETE /v1/actors/Account/alice");
@@ -196,7 +220,10 @@ public sealed class AnswerTests
 
         await Submit(asker, FakeTransactionService.Aborting(AbortReason.Overloaded, retryable: true), 429);
         foreach (var reason in Enum.GetValues<AbortReason>().Where(r => r is not (AbortReason.None or AbortReason.Overloaded or AbortReason.Undone))) await Submit(asker, FakeTransactionService.Aborting(reason), 409);
-        await Submit(asker, FakeTransactionService.Answering(request => new TransactionEnvelope { Id = request.Id!, Outcome = Outcome.InDoubt, Mode = request.Mode, Transaction = 1, Attempts = 1 }), 504);
+        await Submit(asker,
+            FakeTransactionService.Answering(request =>
+            new TransactionEnvelope { Id = request.Id ?? "made-1", Outcome = Outcome.InDoubt, Mode = request.Mode,
+            Transaction = 1, Attempts = 1 }), 504);
         await Submit(asker, FakeTransactionService.Answering(_ => throw new InvalidOperationException("unforeseen")), 500);
     }
 
@@ -204,6 +231,7 @@ public sealed class AnswerTests
     {
         await using var host = await ApiHost.Start(door);
         await asker.Ask(host.Address, status, "POST /v1/transactions", Good);
+        await asker.Ask(host.Address, status, "POST /v1/reads", Alice);
         await asker.Ask(host.Address, status, "PUT /v1/actors/Account/alice?id=order-1", "{}");
         await asker.Ask(host.Address, status, "DELETE /v1/actors/Account/alice?id=order-1");
     }
@@ -212,7 +240,9 @@ public sealed class AnswerTests
     {
         var listener = new ApiListener { BodyBytesPerSecondMin = 100_000, BodyGrace = TimeSpan.FromSeconds(1.1) };
         await using var host = await ApiHost.Start(new FakeTransactionService(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
-        foreach (var (method, path) in ((string, string)[])[("POST", "/v1/transactions"), ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice")])
+        foreach (
+            var (method, path) in ((string, string)[])[("POST", "/v1/transactions"), ("POST", "/v1/reads"),
+            ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice")])
         {
             var answer = await host.Raw(Encoding.ASCII.GetBytes($"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
             Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);

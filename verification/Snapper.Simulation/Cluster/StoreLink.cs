@@ -176,10 +176,12 @@ internal sealed class StoreLink(ClusterWorld world, ClusterProcess process)
     {
         var patience = world.Chance.Between(Patience / 20, Patience);
         Hinders(patience);
-        world.After(patience, process.Scope, () => answer.TrySetException(new IOException("simulated: the connection broke")));
+        world.After(patience, process.Scope, () =>
+            answer.TrySetException(new IOException("simulated: the connection broke")));
     }
 
-    private void Hinders(long forTicks) => process.HinderedUntil = Math.Max(process.HinderedUntil, world.Now + forTicks);
+    private void Hinders(long forTicks) => process.HinderedUntil =
+        Math.Max(process.HinderedUntil, world.Now + forTicks);
 }
 
 /// <summary>The shared store's side of those roads: how far away it is, and from whom it is cut off.</summary>

@@ -23,6 +23,24 @@ internal sealed class TransactionAuthorization(MethodRules methods, bool tenants
                 : Forbidden($"{principal.Name} may not start transactions with {request.Actor.Type}.{request.Method}."));
     }
 
+    /// <summary>
+    /// Looks at a read of states, for which no rule of a method speaks: the right to look inside, and tenants.
+    /// </summary>
+    /// <returns>Null: it may run.</returns>
+    public Rejection? ReadRefusal(RequestCaller caller, TransactionRequest request)
+    {
+        foreach (var access in request.Access!)
+        {
+            if (!caller.Principal.MayName(access.Actor.Id))
+            {
+                return Forbidden(
+                    $"{caller.Principal.Name} may only name actors whose ids begin with {Allowed(caller.Principal)}.");
+            }
+        }
+
+        return tenantsApart ? OfTenants(caller.Principal, request) : null;
+    }
+
     private static Rejection? OfTenants(Principal principal, TransactionRequest request)
     {
         var root = request.Actor.Id;
