@@ -3,8 +3,8 @@ using System.Text.Json;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
-using Snapper.Testing.Histories;
-using Snapper.Testing.ListAppend;
+using Snapper.Judging.Histories;
+using Snapper.Judging.ListAppend;
 
 namespace Snapper.Runtime.Tests;
 

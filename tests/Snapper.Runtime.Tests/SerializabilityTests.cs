@@ -1,5 +1,5 @@
 using Snapper.Runtime.Execution;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Serializability;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -6,7 +6,7 @@ using Snapper.Simulation.Marks;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
 using Snapper.Simulation.Workloads;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation;
 

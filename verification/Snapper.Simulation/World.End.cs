@@ -3,7 +3,7 @@ using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Workers;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation;
 

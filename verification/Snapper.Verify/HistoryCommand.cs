@@ -2,8 +2,8 @@ using System.CommandLine;
 using System.Text.Json.Nodes;
 using Snapper.Fuzzing.Engine;
 using Snapper.Terminal;
-using Snapper.Testing.Histories;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Histories;
+using Snapper.Judging.Serializability;
 
 namespace Snapper.Verify;
 

@@ -30,7 +30,7 @@ internal static class NightlyRun
             { Environment = { ["SNAPPER_WORKERS"] = "8" } },
         new("ids", Tests + "Snapper.Runtime.Tests --filter FullyQualifiedName~IdRetriesTests", "Passed!")
             { Environment = { ["SNAPPER_ID_RETRIES"] = "1000000" } },
-        new("judge", Tests + "Snapper.Testing.Tests --filter FullyQualifiedName~ScaleTests", "Passed!")
+        new("judge", Tests + "Snapper.Judging.Tests --filter FullyQualifiedName~ScaleTests", "Passed!")
             { Environment = { ["SNAPPER_CHECKER_SCALE"] = "1000000" } },
         new("soak", Tests + "Snapper.Dashboard.Tests --filter FullyQualifiedName~SoakTests", "Passed!")
             { Environment = { ["SNAPPER_SOAK_MINUTES"] = "20" } },

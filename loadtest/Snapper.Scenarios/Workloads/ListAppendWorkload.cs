@@ -9,9 +9,9 @@ using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Scenarios.Targets;
-using Snapper.Testing.Histories;
-using Snapper.Testing.ListAppend;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Histories;
+using Snapper.Judging.ListAppend;
+using Snapper.Judging.Serializability;
 
 namespace Snapper.Scenarios.Workloads;
 

@@ -4,8 +4,8 @@ using System.Text.Json;
 using Snapper.Client.Messages;
 using Snapper.Protocol.Identity;
 using Snapper.Scenarios.Targets;
-using Snapper.Testing.Bank;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Bank;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Scenarios.Workloads;
 

@@ -5,7 +5,7 @@ using Snapper.Client.Messages;
 using Snapper.Protocol.Identity;
 using Snapper.Scenarios.Choosing;
 using Snapper.Scenarios.Targets;
-using Snapper.Testing.Bank;
+using Snapper.Judging.Bank;
 
 namespace Snapper.Scenarios.Workloads;
 

@@ -15,7 +15,7 @@ public sealed class ReferenceTests
         ["Snapper.Actors"] = ["Snapper.Protocol"],
         ["Snapper.Storage"] = ["Snapper.Protocol"],
         ["Snapper.Sidecar"] = [],
-        ["Snapper.Testing"] = [],
+        ["Snapper.Judging"] = [],
         ["Snapper.Generators"] = [],
         ["Snapper.Contracts"] = [],
         ["Snapper.Client"] = ["Snapper.Actors", "Snapper.Contracts"],
@@ -40,13 +40,13 @@ public sealed class ReferenceTests
         ["Snapper.Simulation"] =
         [
             "Snapper.Runtime", "Snapper.Cluster", "Snapper.Storage", "Snapper.Storage.Memory", "Snapper.Protocol",
-            "Snapper.Actors", "Snapper.Testing", Apps,
+            "Snapper.Actors", "Snapper.Judging", Apps,
         ],
-        ["Snapper.Live"] = ["Snapper.Testing", "Snapper.Terminal"],
+        ["Snapper.Live"] = ["Snapper.Judging", "Snapper.Terminal"],
         ["Snapper.Fuzzing"] = ["Snapper.Cli", "Snapper.Server", "Snapper.Simulation", "Snapper.Terminal"],
         ["Snapper.Verify"] =
             [
-                "Snapper.Simulation", "Snapper.Testing", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel",
+                "Snapper.Simulation", "Snapper.Judging", "Snapper.Fuzzing", "Snapper.Live", "Snapper.RuleModel",
                 "Snapper.Terminal",
             ],
     };

@@ -1,6 +1,6 @@
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Tests.Support;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Serializability;
 using Xunit;
 using Xunit.Abstractions;
 

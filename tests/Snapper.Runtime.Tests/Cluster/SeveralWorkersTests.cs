@@ -1,7 +1,7 @@
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Serializability;
 using Xunit;
 using Xunit.Abstractions;
 

@@ -1,7 +1,7 @@
 using System.Text;
 using Snapper.Fuzzing.Engine;
-using Snapper.Testing.Histories;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Histories;
+using Snapper.Judging.Serializability;
 
 namespace Snapper.Fuzzing.Text;
 

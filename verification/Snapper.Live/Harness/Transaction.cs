@@ -1,5 +1,5 @@
 using System.Text.Json.Nodes;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Live.Harness;
 

@@ -1,8 +1,8 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using Snapper.Live.Harness;
-using Snapper.Testing.Bank;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Bank;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Live.Load;
 

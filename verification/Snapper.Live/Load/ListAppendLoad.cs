@@ -2,9 +2,9 @@ using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Text.Json;
 using Snapper.Live.Harness;
-using Snapper.Testing.Histories;
-using Snapper.Testing.ListAppend;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Histories;
+using Snapper.Judging.ListAppend;
+using Snapper.Judging.Serializability;
 
 namespace Snapper.Live.Load;
 

@@ -2,7 +2,7 @@ using Snapper.Cluster;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Workers;
 using Snapper.Storage.MigrationPlans;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.Cluster;
 

@@ -1,6 +1,6 @@
 using System.Text.Json;
 using Snapper.Runtime.Door;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.OwnActors;
 

@@ -3,7 +3,7 @@ using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workloads;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.OwnActors;
 

@@ -5,7 +5,7 @@ using Snapper.Runtime.Requests;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Faults;
 using Snapper.Simulation.Workloads;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.Workers;
 

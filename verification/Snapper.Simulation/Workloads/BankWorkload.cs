@@ -5,8 +5,8 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
-using Snapper.Testing.Bank;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Bank;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.Workloads;
 

@@ -7,8 +7,8 @@ using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Running;
-using Snapper.Testing.Histories;
-using Snapper.Testing.Serializability;
+using Snapper.Judging.Histories;
+using Snapper.Judging.Serializability;
 
 namespace Snapper.Simulation.Workloads;
 

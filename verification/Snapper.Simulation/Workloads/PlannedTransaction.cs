@@ -1,6 +1,6 @@
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
-using Snapper.Testing.Histories;
+using Snapper.Judging.Histories;
 
 namespace Snapper.Simulation.Workloads;
 
