@@ -31,6 +31,8 @@ public sealed class ReferenceTests
             "Snapper.Runtime", "Snapper.Cluster", "Snapper.Telemetry", "Snapper.Security", "Snapper.Sidecar",
             "Snapper.Failures",
         ],
+        ["Snapper.Testing"] = ["Snapper.Client", "Snapper.AspNetCore", "Snapper.Storage.Memory"],
+        ["Snapper.Templates"] = [],
         ["Snapper.Server"] = ["Snapper.AspNetCore", "Snapper.Terminal", Apps],
         ["Snapper.Cli"] = ["Snapper.Server", "Snapper.Client", "Snapper.Terminal"],
         [Apps] = ["Snapper.Actors"],

@@ -12,7 +12,17 @@ internal static class SourceTree
     public static IReadOnlyList<string> Projects(string folder)
     {
         var path = Path.Combine(Root, folder);
-        return System.IO.Directory.Exists(path) ? System.IO.Directory.GetFiles(path, "*.csproj", SearchOption.AllDirectories).Order(StringComparer.Ordinal).ToArray() : [];
+        if (!System.IO.Directory.Exists(path))
+        {
+            return [];
+        }
+
+        // Templates are files of applications to come, and no projects of this tree.
+        var templates = Path.Combine("Snapper.Templates", "content") + Path.DirectorySeparatorChar;
+        return System.IO.Directory.GetFiles(path, "*.csproj", SearchOption.AllDirectories)
+            .Where(project => !project.Contains(templates, StringComparison.Ordinal))
+            .Order(StringComparer.Ordinal)
+            .ToArray();
     }
 
     /// <summary>
