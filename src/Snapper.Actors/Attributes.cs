@@ -43,3 +43,22 @@ public sealed class MayAbortAttribute : Attribute;
 /// </summary>
 [AttributeUsage(AttributeTargets.Method, Inherited = false)]
 public sealed class ReadOnlyMethodAttribute : Attribute;
+
+/// <summary>
+/// Marks a static function that says which actors a method touches: a request for the method that names neither
+/// <c>mode</c> nor <c>access</c> is then a PACT with these. So no caller carries what the method does inside.
+/// </summary>
+/// <remarks>
+/// The function is <c>static</c>, public or internal, returns nothing and takes a <see cref="Declaration"/>, the
+/// actor's own id and the method's input, if it has one:
+/// <c>[Declares] internal static void Transfer(Declaration declaration, string id, TransferInput input) =&gt;
+/// declaration.Actor&lt;IAccount&gt;(input.To);</c> It runs before the transaction begins, on the worker where the
+/// request comes in. It sees no state, has no effects and gives the same for the same request.
+/// </remarks>
+/// <param name="method">The method it declares for; null: the one of the function's own name.</param>
+[AttributeUsage(AttributeTargets.Method, Inherited = false)]
+public sealed class DeclaresAttribute(string? method = null) : Attribute
+{
+    /// <summary>The method it declares for; null: the one of the function's own name.</summary>
+    public string? Method { get; } = method;
+}

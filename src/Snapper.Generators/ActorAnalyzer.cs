@@ -13,7 +13,9 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
 {
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
-        ImmutableArray.Create(Rules.MarkedCallee, Rules.MissingAttribute, Rules.ReadOnlyWrites);
+        ImmutableArray.Create(
+            Rules.MarkedCallee, Rules.MissingAttribute, Rules.ReadOnlyWrites, Rules.CallUndeclared,
+            Rules.DeclaresElsewhere);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -22,6 +24,8 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         context.EnableConcurrentExecution();
         context.RegisterSymbolAction(CheckAttribute, SymbolKind.NamedType);
         context.RegisterOperationAction(CheckReadOnly, OperationKind.Invocation);
+        context.RegisterSymbolAction(CheckDeclares, SymbolKind.Method);
+        context.RegisterCompilationStartAction(DeclaredCalls.Register);
         context.RegisterCompilationStartAction(static start =>
         {
             var calls = new ConcurrentBag<(IMethodSymbol Caller, IMethodSymbol Callee, Location Where)>();
@@ -88,6 +92,17 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
             && Names.Has(method, Names.ReadOnlyAttribute))
         {
             context.ReportDiagnostic(Diagnostic.Create(Rules.ReadOnlyWrites, invocation.Syntax.GetLocation(), Show(method), invocation.TargetMethod.Name));
+        }
+    }
+
+    private static void CheckDeclares(SymbolAnalysisContext context)
+    {
+        if (Names.Has(context.Symbol, Names.DeclaresAttribute)
+            && !Names.Has(context.Symbol.ContainingType, Names.ActorAttribute))
+        {
+            context.ReportDiagnostic(Diagnostic.Create(
+                Rules.DeclaresElsewhere, context.Symbol.Locations[0], Show((IMethodSymbol)context.Symbol),
+                context.Symbol.ContainingType.Name));
         }
     }
 

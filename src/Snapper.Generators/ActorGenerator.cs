@@ -30,7 +30,9 @@ public sealed class ActorGenerator : IIncrementalGenerator
             .ForAttributeWithMetadataName(
                 Names.ActorAttribute,
                 static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax,
-                static (found, _) => ActorReader.Read((INamedTypeSymbol)found.TargetSymbol, found.Attributes[0]));
+                static (found, cancellation) => ActorReader.Read(
+                    (INamedTypeSymbol)found.TargetSymbol, found.Attributes[0], found.SemanticModel.Compilation,
+                    cancellation));
 
         var contracts = contractReadings.Select(static (r, _) => r!.Model).Where(static m => m is not null).WithTrackingName(ContractsStep);
         var actors = actorReadings.Select(static (r, _) => r.Model).Where(static m => m is not null).WithTrackingName(ActorsStep);

@@ -10,7 +10,10 @@ internal static class Names
     public const string PartitionKeyAttribute = "Snapper.Actors.PartitionKeyAttribute";
     public const string MayAbortAttribute = "Snapper.Actors.MayAbortAttribute";
     public const string ReadOnlyAttribute = "Snapper.Actors.ReadOnlyMethodAttribute";
+    public const string DeclaresAttribute = "Snapper.Actors.DeclaresAttribute";
+    public const string Declaration = "Snapper.Actors.Declaration";
     public const string State = "Snapper.Actors.State.ActorState<TState>";
+    public const string UntypedActor = "Snapper.Actors.TransactionalActor";
     public const string ActorBase = "Snapper.Actors.TransactionalActor<TState>";
 
     private static readonly SymbolDisplayFormat Annotated = SymbolDisplayFormat.FullyQualifiedFormat

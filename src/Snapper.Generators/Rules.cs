@@ -53,6 +53,18 @@ internal static class Rules
     public static readonly DiagnosticDescriptor InvalidSeparator = Error(
         "SNAP016", "A partition key ends at a printable ASCII character that is no letter and no digit", "The partition key of '{0}' cannot end at {1}; use a printable ASCII character that is neither a letter, a digit nor a blank, for example '/'");
 
+    public static readonly DiagnosticDescriptor DeclaresShape = Error(
+        "SNAP017", "A [Declares] function is static and takes a declaration, the actor's id and the method's input",
+        "'{0}' {1}; a [Declares] function is static, public or internal, not generic, returns void and takes {2}");
+
+    public static readonly DiagnosticDescriptor DeclaresUnknown = Error(
+        "SNAP018", "A [Declares] function belongs to an actor method",
+        "'{0}' declares for '{1}', which is no actor method of '{2}'");
+
+    public static readonly DiagnosticDescriptor DeclaresTwice = Error(
+        "SNAP019", "An actor method has one [Declares] function",
+        "'{0}' has more than one [Declares] function for '{1}'");
+
     // Known only when all methods have been seen.
     public static readonly DiagnosticDescriptor MarkedCallee = WarningAtEnd(
         "SNAP101", "A marked method called by an unmarked one counts as unmarked", "'{0}' calls '{1}', which is marked [MayAbort], but is not marked itself: as the root of a transaction it runs as if nothing could abort; mark it too, or expect an abort to cost others a second run");
@@ -63,6 +75,15 @@ internal static class Rules
     public static readonly DiagnosticDescriptor ReadOnlyWrites = Warning(
         "SNAP103", "A read-only method does not change its state",
         "'{0}' carries [ReadOnlyMethod] and calls State.{1}: the worker aborts such a call; take the attribute away, or read with State.Get");
+
+    public static readonly DiagnosticDescriptor CallUndeclared = WarningAtEnd(
+        "SNAP104", "What a method calls is in its declaration",
+        "'{0}' calls an actor by '{1}', and '{2}' declares none: as a PACT the method aborts with reason "
+        + "undeclared; add the actor to the declaration");
+
+    public static readonly DiagnosticDescriptor DeclaresElsewhere = Warning(
+        "SNAP105", "A [Declares] function stands in an actor class",
+        "'{0}' carries [Declares], but '{1}' is no class with [TransactionalActor]: no request is declared by it");
 
     public static DiagnosticDescriptor ById(string id) => id switch
     {
@@ -82,6 +103,9 @@ internal static class Rules
         "SNAP014" => DuplicateActorType,
         "SNAP015" => NegativeTurnBound,
         "SNAP016" => InvalidSeparator,
+        "SNAP017" => DeclaresShape,
+        "SNAP018" => DeclaresUnknown,
+        "SNAP019" => DeclaresTwice,
         _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
     };
 

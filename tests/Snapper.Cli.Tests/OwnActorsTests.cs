@@ -28,6 +28,11 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
         using var http = new HttpClient { BaseAddress = new Uri(ready.Workers[0].Url) };
         Assert.Equal(5, await Add(http, 5));
         Assert.Equal(7, await Add(http, 2));
+        var moved = await (await http.PostAsJsonAsync("/v1/transactions", new
+        {
+            actor = new { type = "Counter", id = "c" }, method = "Move", input = new { to = "d", amount = 0 },
+        })).Content.ReadFromJsonAsync<JsonNode>();
+        Assert.True((string?)moved!["mode"] == "pact" && (int?)moved["result"] == 7, moved.ToJsonString());
         var types = await http.GetFromJsonAsync<JsonNode>("/v1/actor-types");
         Assert.Equal(["Counter"], types!["types"]!.AsArray().Select(type => (string)type!["type"]!));
 

@@ -21,6 +21,10 @@ public sealed class GoldenTests
         public sealed class Cart(Prices prices, IServiceProvider? more = null) : TransactionalActor<CartState>, ICart
         {
             protected override CartState InitialState() => new([]);
+            [Declares] internal static void Add(Declaration declaration, string id, string? item) =>
+                declaration.Actor<ICart>(item ?? id);
+            [Declares("Clear")] public static void AllOf(Declaration declaration, string id) =>
+                declaration.Actor(typeof(Cart).Name, id);
             [MayAbort] public Task<int?> Add(string? item) => Task.FromResult<int?>(prices.GetHashCode() + (more is null ? 0 : 1));
             [ReadOnlyMethod] Task ICart.Clear() => Task.CompletedTask;
         }

@@ -25,6 +25,12 @@ public abstract class ActorMethod
     /// </summary>
     public bool InputIsImmutable { get; init; }
 
+    /// <summary>
+    /// The generator has proven that the method's declaration ends soon, whatever the input: the worker runs it where
+    /// the request comes in. Any other runs on a thread that the worker can do without.
+    /// </summary>
+    public bool DeclarationIsBounded { get; init; }
+
     /// <summary>Type of the input; <see cref="Nothing"/> when there is none.</summary>
     public abstract Type InputType { get; }
 
@@ -55,6 +61,12 @@ public sealed class ActorMethod<TInput, TResult>(string name, bool mayAbort, boo
 {
     /// <summary>Runs the method on an actor object.</summary>
     public Func<TransactionalActor, TInput, Task> Run { get; } = run;
+
+    /// <summary>
+    /// The method's <see cref="DeclaresAttribute"/> function, of the declaration to fill, the actor's id and the input;
+    /// null: it has none.
+    /// </summary>
+    public Action<Declaration, string, TInput>? Declares { get; init; }
 
     /// <inheritdoc/>
     public override Type InputType => typeof(TInput);

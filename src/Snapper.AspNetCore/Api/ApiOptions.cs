@@ -10,7 +10,7 @@ public sealed class ApiOptions
     public const int BatchTransactionsMax = 1000;
 
     /// <summary>Most actors in one access set; part of the contract, not configurable.</summary>
-    public const int AccessActorsMax = 256;
+    public const int AccessActorsMax = Runtime.Door.TransactionRequest.ActorsMax;
 
     /// <summary>Deepest nesting of JSON objects and arrays in one request, the request's own object included.</summary>
     public const int JsonLevelsMax = 64;

@@ -55,6 +55,36 @@ public readonly struct ActorClient<TActor>
         reply.EnsureCommitted();
     }
 
+    /// <summary>
+    /// Runs a method as it declares: a PACT over the actors that it names, or an ACT when it declares nothing.
+    /// </summary>
+    /// <param name="call">Calls the root's method, once.</param>
+    /// <param name="options">Null: the client's.</param>
+    /// <param name="cancellation">Ends the wait, not the transaction.</param>
+    public async Task<TResult> Run<TResult>(
+        Func<TActor, Task<TResult>> call, CallOptions? options = null, CancellationToken cancellation = default)
+    {
+        var client = _client;
+        var reply = await client
+            .Run(_type, _id, call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
+        return reply.ResultAs<TResult>(client.Json);
+    }
+
+    /// <summary>
+    /// Runs a method without result as it declares: a PACT over the actors that it names, or an ACT when it declares
+    /// nothing.
+    /// </summary>
+    /// <param name="call">Calls the root's method, once.</param>
+    /// <param name="options">Null: the client's.</param>
+    /// <param name="cancellation">Ends the wait, not the transaction.</param>
+    public async Task Run(
+        Func<TActor, Task> call, CallOptions? options = null, CancellationToken cancellation = default)
+    {
+        var reply = await _client
+            .Run(_type, _id, call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
+        reply.EnsureCommitted();
+    }
+
     /// <summary>Runs a method as an ACT.</summary>
     /// <param name="call">Calls the root's method, once.</param>
     /// <param name="options">Null: the client's.</param>

@@ -10,6 +10,11 @@ public enum TransactionMode : byte
 
     /// <summary>Nothing declared; locks, repeated by the system after conflicts.</summary>
     Act,
+
+    /// <summary>
+    /// Of a request: as its method declares, a PACT over the actors that it names; an ACT when it declares nothing.
+    /// </summary>
+    AsDeclared,
 }
 
 /// <summary>What becomes of a PACT's declaration.</summary>
@@ -43,7 +48,7 @@ public sealed class TransactionRequestMessage
     /// <summary>The input as UTF-8 JSON; empty: null.</summary>
     public ReadOnlyMemory<byte> Input { get; init; }
 
-    /// <summary>PACT or ACT. A PACT needs <see cref="Access"/>.</summary>
+    /// <summary>PACT, ACT, or as the method declares. A PACT needs <see cref="Access"/>.</summary>
     public TransactionMode Mode { get; init; }
 
     /// <summary>What becomes of the declaration.</summary>

@@ -40,7 +40,11 @@ internal static class RequestWriter
     public static void End(
         Utf8JsonWriter json, TransactionMode mode, AccessMode accessMode, IReadOnlyList<ActorCalls>? access, TimeSpan timeout)
     {
-        json.WriteString("mode"u8, mode == TransactionMode.Pact ? "pact"u8 : "act"u8);
+        if (mode != TransactionMode.AsDeclared)
+        {
+            json.WriteString("mode"u8, mode == TransactionMode.Pact ? "pact"u8 : "act"u8);
+        }
+
         if (accessMode != AccessMode.Strict)
         {
             json.WriteString("accessMode"u8, accessMode == AccessMode.Record ? "record"u8 : "audit"u8);

@@ -10,6 +10,11 @@ namespace Snapper.Cluster.Wire;
 /// <param name="Request">The request, with what is left of its timeout.</param>
 internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest Request) : WireMessage
 {
+    // In the place of the mode: the root's method has declared the access set that follows; or could not, and why
+    // follows.
+    private const byte Declared = 2;
+    private const byte Undeclared = 3;
+
     public override WireKind Kind => WireKind.Submit;
 
     /// <summary>The same, when it has waited at its sender: so much less is left of its timeout, zero at least.</summary>
@@ -23,7 +28,7 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         writer.Actor(Request.Actor);
         writer.Text(Request.Method);
         writer.Bytes(Request.Input.Span);
-        writer.Byte((byte)Request.Mode);
+        WriteMode(writer);
         writer.Byte((byte)Request.AccessMode);
         writer.Flag(Request.Access is not null);
         if (Request.Access is { } access)
@@ -39,16 +44,46 @@ internal sealed record SubmitMessage(long Handle, int Hops, TransactionRequest R
         writer.OptionalText(Request.TraceState);
     }
 
+    // A worker of an older version refuses a message with these, which no older one sends.
+    private void WriteMode(WireWriter writer)
+    {
+        if (Request.AccessSource != AccessSource.Method)
+        {
+            writer.Byte((byte)Request.Mode);
+        }
+        else if (Request.Undeclared is not { } why)
+        {
+            writer.Byte(Declared);
+        }
+        else
+        {
+            writer.Byte(Undeclared);
+            Rejections.Write(writer, why);
+        }
+    }
+
     public static SubmitMessage Read(ref WireReader reader)
     {
         var handle = reader.Number();
         var hops = reader.Int();
+        var actor = reader.Actor();
+        var method = reader.Name();
+        var input = reader.Bytes();
+        var how = reader.Byte();
+        var undeclared = how == Undeclared ? Rejections.Read(ref reader) : null;
         return new SubmitMessage(handle, hops, new TransactionRequest
         {
-            Actor = reader.Actor(),
-            Method = reader.Name(),
-            Input = reader.Bytes(),
-            Mode = Enums.Read(reader.Byte(), TransactionMode.Act),
+            Actor = actor,
+            Method = method,
+            Input = input,
+            Mode = how switch
+            {
+                Declared => TransactionMode.Pact,
+                Undeclared => TransactionMode.Act,
+                _ => Enums.Read(how, TransactionMode.Act),
+            },
+            AccessSource = how is Declared or Undeclared ? AccessSource.Method : AccessSource.Request,
+            Undeclared = undeclared,
             AccessMode = Enums.Read(reader.Byte(), AccessMode.Audit),
             Access = reader.Flag()
                 ? OnceEach.Checked(Accesses.Read(ref reader), static declared => declared.Actor)
@@ -104,9 +139,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         writer.Flag(envelope.Rejection is not null);
         if (envelope.Rejection is { } rejection)
         {
-            writer.Byte((byte)rejection.Kind);
-            writer.Text(rejection.Detail);
-            writer.Number(rejection.RetryAfter?.Ticks ?? 0);
+            Rejections.Write(writer, rejection);
         }
 
         writer.Flag(envelope.Touched is not null);
@@ -131,15 +164,26 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
             Result = reader.Bytes(),
             IsResultDropped = reader.Flag(),
             Abort = reader.Flag() ? ReadAbort(ref reader) : null,
-            Rejection = reader.Flag() ? ReadRejection(ref reader) : null,
+            Rejection = reader.Flag() ? Rejections.Read(ref reader) : null,
             Touched = reader.Flag() ? Accesses.Read(ref reader) : null,
         });
     }
 
     private static AbortDetails ReadAbort(ref WireReader reader) =>
         new(Enums.Read(reader.Byte(), AbortReason.Undone), reader.Text(), reader.Flag(), reader.Flag() ? reader.Actor() : null);
+}
 
-    private static Rejection ReadRejection(ref WireReader reader)
+/// <summary>Refusals on the road.</summary>
+internal static class Rejections
+{
+    public static void Write(WireWriter writer, Rejection rejection)
+    {
+        writer.Byte((byte)rejection.Kind);
+        writer.Text(rejection.Detail);
+        writer.Number(rejection.RetryAfter?.Ticks ?? 0);
+    }
+
+    public static Rejection Read(ref WireReader reader)
     {
         var kind = Enums.Read(reader.Byte(), RejectionKind.Unavailable);
         var detail = reader.Text();

@@ -47,7 +47,7 @@ internal static class DescriptorEmitter
         source.Open($"Methods: new {Generated}ActorMethod[]");
         foreach (var method in actor.Methods)
         {
-            WriteMethod(source, method);
+            WriteMethod(source, actor, method);
         }
 
         source.Close(",");
@@ -63,7 +63,7 @@ internal static class DescriptorEmitter
         source.Outdent();
     }
 
-    private static void WriteMethod(SourceText source, ActorMethodModel method)
+    private static void WriteMethod(SourceText source, ActorModel actor, ActorMethodModel method)
     {
         var argument = method.Input is null ? "" : "input";
         source.Line($"new {Generated}ActorMethod<{method.Input ?? Nothing}, {method.Result ?? Nothing}>(");
@@ -71,7 +71,18 @@ internal static class DescriptorEmitter
             $"    {SourceText.Literal(method.Name)}, mayAbort: {SourceText.Literal(method.MayAbort)}, "
             + $"readOnly: {SourceText.Literal(method.ReadOnly)},");
         source.Line($"    static (actor, input) => (({method.Receiver})actor).{method.Identifier}({argument}))");
-        source.Line($"    {{ InputIsImmutable = {SourceText.Literal(method.InputIsImmutable)} }},");
+        if (method.Declares is null)
+        {
+            source.Line($"    {{ InputIsImmutable = {SourceText.Literal(method.InputIsImmutable)} }},");
+            return;
+        }
+
+        var call = $"{actor.FullName}.{method.Declares}(declaration, id{(method.Input is null ? "" : ", input")})";
+        source.Line("    {");
+        source.Line($"        InputIsImmutable = {SourceText.Literal(method.InputIsImmutable)},");
+        source.Line($"        Declares = static (declaration, id, input) => {call},");
+        source.Line($"        DeclarationIsBounded = {SourceText.Literal(method.DeclarationIsBounded)},");
+        source.Line("    },");
     }
 
     private static void WriteCreate(SourceText source, ActorModel actor)

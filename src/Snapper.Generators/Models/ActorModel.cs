@@ -48,6 +48,8 @@ internal sealed record ServiceModel(string Type, bool IsOptional);
 /// <param name="MayAbort">Carries the attribute.</param>
 /// <param name="ReadOnly">Carries the attribute.</param>
 /// <param name="InputIsImmutable">Proven, or there is no input.</param>
+/// <param name="Declares">Name of its declaring function, as C# writes it; null: it has none.</param>
+/// <param name="DeclarationIsBounded">The function is proven to end soon.</param>
 internal sealed record ActorMethodModel(
     string Receiver,
     string Name,
@@ -56,4 +58,6 @@ internal sealed record ActorMethodModel(
     string? Result,
     bool MayAbort,
     bool ReadOnly,
-    bool InputIsImmutable);
+    bool InputIsImmutable,
+    string? Declares,
+    bool DeclarationIsBounded);

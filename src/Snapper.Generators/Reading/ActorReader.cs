@@ -9,7 +9,8 @@ internal static class ActorReader
 {
     private const int LongestTypeName = 64;
 
-    public static Reading<ActorModel> Read(INamedTypeSymbol actor, AttributeData attribute)
+    public static Reading<ActorModel> Read(
+        INamedTypeSymbol actor, AttributeData attribute, Compilation compilation, CancellationToken cancellation)
     {
         var findings = new List<Finding>();
         var type = attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
@@ -30,6 +31,7 @@ internal static class ActorReader
         }
 
         var methods = Methods(actor, contracts, findings, out var brokenContract);
+        var declarations = DeclarationReader.Read(actor, methods, findings);
         var services = Obstacle(actor) is null ? Services(actor, findings) : default;
 
         // What is wrong with an interface of this project is reported where it stands, once.
@@ -51,7 +53,8 @@ internal static class ActorReader
             StateReading.IsProven(state),
             new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
             services,
-            new EquatableArray<ActorMethodModel>(methods.Select(m => ToModel(actor, m)).ToImmutableArray()));
+            new EquatableArray<ActorMethodModel>(
+                methods.Select(m => ToModel(actor, m, declarations, compilation, cancellation)).ToImmutableArray()));
         return new Reading<ActorModel>(model, default);
     }
 
@@ -189,8 +192,11 @@ internal static class ActorReader
         return new EquatableArray<ServiceModel>(services.ToImmutable());
     }
 
-    private static ActorMethodModel ToModel(INamedTypeSymbol actor, IMethodSymbol method)
+    private static ActorMethodModel ToModel(
+        INamedTypeSymbol actor, IMethodSymbol method, Dictionary<string, IMethodSymbol> declarations,
+        Compilation compilation, CancellationToken cancellation)
     {
+        declarations.TryGetValue(method.Name, out var declares);
         var implementation = actor.FindImplementationForInterfaceMember(method) as IMethodSymbol;
 
         // Explicit, inherited and default implementations may be hidden or invisible on the class.
@@ -205,7 +211,9 @@ internal static class ActorReader
             result is null ? null : Names.Annotate(result),
             Names.Has(implementation, Names.MayAbortAttribute),
             Names.Has(implementation, Names.ReadOnlyAttribute),
-            ContractReader.IsInputImmutable(method));
+            ContractReader.IsInputImmutable(method),
+            declares is null ? null : Names.Identifier(declares),
+            declares is not null && DeclarationProof.IsBounded(declares, compilation, cancellation));
     }
 
     private static string NamespaceOf(INamedTypeSymbol actor) =>

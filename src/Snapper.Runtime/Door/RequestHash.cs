@@ -11,11 +11,16 @@ namespace Snapper.Runtime.Door;
 /// </summary>
 public static class RequestHash
 {
-    /// <summary>Of a whole request: tells a repetition from another request with the same id.</summary>
+    /// <summary>
+    /// Of a whole request, as its caller sends it: tells a repetition from another request with the same id. What the
+    /// root's method declares is not part of it: a newer version of the method may declare something else.
+    /// </summary>
     public static UInt128 Of(TransactionRequest request)
     {
+        var isGiven = request.AccessSource != AccessSource.Method;
+        var asked = isGiven ? request.Access : null;
         var size = 64 + request.Input.Length + (3 * (request.Actor.Type.Length + request.Actor.Id.Length + request.Method.Length));
-        foreach (var access in request.Access ?? [])
+        foreach (var access in asked ?? [])
         {
             size += 16 + (3 * (access.Actor.Type.Length + access.Actor.Id.Length));
         }
@@ -27,10 +32,10 @@ public static class RequestHash
             Add(buffer, ref length, request.Actor.Type);
             Add(buffer, ref length, request.Actor.Id);
             Add(buffer, ref length, request.Method);
-            Add(buffer, ref length, (int)request.Mode);
+            Add(buffer, ref length, (int)(isGiven ? request.Mode : TransactionMode.Act));
             Add(buffer, ref length, (int)request.AccessMode);
-            Add(buffer, ref length, request.Access?.Length ?? -1);
-            foreach (var access in request.Access ?? [])
+            Add(buffer, ref length, asked?.Length ?? -1);
+            foreach (var access in asked ?? [])
             {
                 Add(buffer, ref length, access.Actor.Type);
                 Add(buffer, ref length, access.Actor.Id);

@@ -25,12 +25,28 @@ public enum AccessMode : byte
     Audit,
 }
 
+/// <summary>Who says how a request runs and which actors it touches.</summary>
+public enum AccessSource : byte
+{
+    /// <summary>The request: it names a mode, or an access set, or its default holds.</summary>
+    Request,
+
+    /// <summary>The request names neither; its root's method has not been asked.</summary>
+    Open,
+
+    /// <summary>The root's method, since the request names neither.</summary>
+    Method,
+}
+
 /// <summary>An actor of an access set and the most method calls on it, at least 1.</summary>
 public readonly record struct DeclaredAccess(ActorKey Actor, int Calls);
 
 /// <summary>One transaction as a caller asks for it; checked for form by the door, for meaning by the worker.</summary>
 public sealed record TransactionRequest
 {
+    /// <summary>Most actors of an access set.</summary>
+    public const int ActorsMax = Snapper.Actors.Declaration.DefaultMost;
+
     /// <summary>The root actor.</summary>
     public required ActorKey Actor { get; init; }
 
@@ -48,6 +64,18 @@ public sealed record TransactionRequest
 
     /// <summary>The declared actors, each once; null for an ACT. Contains the root.</summary>
     public DeclaredAccess[]? Access { get; init; }
+
+    /// <summary>Who says how it runs.</summary>
+    public AccessSource AccessSource { get; init; }
+
+    /// <summary>
+    /// Why the root's method could not say which actors it touches: the request is refused for it. Null: it was not
+    /// asked, or could.
+    /// </summary>
+    public Rejection? Undeclared { get; init; }
+
+    /// <summary>The input as this process has read it already; null: it has not.</summary>
+    internal ReadInput? Read { get; init; }
 
     /// <summary>The caller's idempotency key; null: none, one is generated.</summary>
     public string? Id { get; init; }
@@ -70,3 +98,8 @@ public sealed record TransactionRequest
     /// <summary>W3C <c>tracestate</c>, which goes along with it.</summary>
     public string? TraceState { get; init; }
 }
+
+/// <summary>An input that was read for a method's declaration, and never changes.</summary>
+/// <param name="Reader">The method that has read it.</param>
+/// <param name="Input">The input; null: it takes none.</param>
+internal sealed record ReadInput(object Reader, object? Input);

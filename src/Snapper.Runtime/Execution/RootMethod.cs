@@ -19,6 +19,15 @@ public abstract class RootMethod
 
     public string Name => Method.Name;
 
+    /// <summary>It says itself which actors it touches.</summary>
+    public abstract bool Declares { get; }
+
+    /// <summary>Has it say which actors it touches. User code, which may throw anything, or not come back.</summary>
+    /// <param name="declaration">Where it says so.</param>
+    /// <param name="id">The root's id.</param>
+    /// <param name="input">The input; null for a method that takes none.</param>
+    public abstract void Declare(Declaration declaration, string id, object? input);
+
     /// <summary>Reads an input.</summary>
     /// <exception cref="InputException">It does not fit the method; the message says so in the caller's words.</exception>
     public abstract object? ParseInput(ReadOnlySpan<byte> json);
@@ -62,6 +71,11 @@ public class RootMethod<TInput, TResult> : RootMethod
     }
 
     public ActorMethod<TInput, TResult> Typed => _method;
+
+    public override bool Declares => _method.Declares is not null;
+
+    public override void Declare(Declaration declaration, string id, object? input) =>
+        _method.Declares!(declaration, id, input is null ? default! : (TInput)input);
 
     public override object? ParseInput(ReadOnlySpan<byte> json)
     {

@@ -126,4 +126,11 @@ public static partial class RuntimeLog
         Message = "A packet of {Peer} is refused, and so is all that it sends until this one can be read: {Problem} "
             + "One of the two is of another version, or another sends packets in its name")]
     public static partial void Unreadable(ILogger logger, string peer, string problem);
+
+    [LoggerMessage(
+        EventId = 1043,
+        Level = LogLevel.Error,
+        Message = "The declaration of {Type}.{Method} had not ended after {BoundMs} ms. Its thread is given up, and "
+            + "requests that need it are refused until it comes back")]
+    public static partial void DeclarationStuck(ILogger logger, string type, string method, long boundMs);
 }

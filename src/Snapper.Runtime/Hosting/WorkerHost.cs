@@ -25,6 +25,7 @@ public sealed class WorkerHost : IAsyncDisposable
     private readonly Func<CancellationToken, Task<StoreMemory>>? _readStoreMemory;
     private LogProbe? _probe;
     private MemoryProbe? _memoryProbe;
+    private DeclaringDoor? _door;
     private int _stopped;
     private int _watching;
 
@@ -47,7 +48,9 @@ public sealed class WorkerHost : IAsyncDisposable
     internal RequestManager RequestManager { get; }
 
     /// <summary>Where requests enter.</summary>
-    public ITransactionService Door => Peering is { } peering ? peering.Service : RequestManager;
+    public ITransactionService Door => _door ??
+        Interlocked.CompareExchange(ref _door, new DeclaringDoor(Peering?.Service ?? RequestManager, _worker), null)
+            ?? _door!;
 
     /// <summary>Its life among others; null: it is alone.</summary>
     public IPeering? Peering { get; private init; }
@@ -104,6 +107,7 @@ public sealed class WorkerHost : IAsyncDisposable
             pump.Dispose();
         }
 
+        _door?.Dispose();
         RequestManager.Dispose();
         _worker.End();
         if (_worker.Failure is null && _worker.LogOutage is null)

@@ -35,6 +35,11 @@ public sealed class Admission(Worker worker)
             return new Rejection(RejectionKind.NotFound, $"There is no {what}.");
         }
 
+        if (asked.Undeclared is { } undeclared)
+        {
+            return undeclared;
+        }
+
         if (!TryRead(asked, method, out var input, out var problem) || !TryDeclare(asked, out var declared, out problem))
         {
             return problem;
@@ -66,6 +71,13 @@ public sealed class Admission(Worker worker)
 
     private static bool TryRead(TransactionRequest asked, RootMethod method, out object? input, out Rejection? problem)
     {
+        if (asked.Read is { } read && ReferenceEquals(read.Reader, method))
+        {
+            input = read.Input;
+            problem = null;
+            return true;
+        }
+
         try
         {
             input = method.ParseInput(asked.Input.Span);

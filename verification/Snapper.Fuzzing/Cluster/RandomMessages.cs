@@ -59,8 +59,16 @@ internal sealed class RandomMessages(Random random)
         _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "This kind has no generator yet."),
     };
 
-    private TransactionRequest Request() => new()
+    private TransactionRequest Request() => One(0, 1, 2) switch
     {
+        0 => Request(AccessSource.Request),
+        1 => Request(AccessSource.Method) with { Mode = TransactionMode.Pact },
+        _ => Request(AccessSource.Method) with { Mode = TransactionMode.Act, Undeclared = Rejection() },
+    };
+
+    private TransactionRequest Request(AccessSource source) => new()
+    {
+        AccessSource = source,
         Actor = Actor(),
         Method = Text(),
         Input = Bytes(),
@@ -85,10 +93,14 @@ internal sealed class RandomMessages(Random random)
         Worker = Maybe(Text),
         Result = Bytes(),
         Abort = Maybe(() => new AbortDetails(One(Enum.GetValues<AbortReason>()), Text(), Flag(), Maybe(Actor))),
-        Rejection = Maybe(() => new Rejection(
-            (RejectionKind)random.Next((int)RejectionKind.Unavailable + 1), Text(), Flag() ? null : TimeSpan.FromTicks(1 + random.NextInt64(1_000_000_000)))),
+        Rejection = Maybe(Rejection),
         Touched = Maybe(() => Many(Declared)),
     };
+
+    private Rejection Rejection() => new(
+        (RejectionKind)random.Next((int)RejectionKind.Unavailable + 1),
+        Text(),
+        Flag() ? null : TimeSpan.FromTicks(1 + random.NextInt64(1_000_000_000)));
 
     private GlobalMember Member()
     {

@@ -172,6 +172,9 @@ internal ref struct RequestParser
             Input = input,
             Mode = ModeOf(mode, accessMode, access),
             AccessMode = accessMode,
+            AccessSource = mode is null && access is null && accessMode == AccessMode.Strict
+                ? AccessSource.Open
+                : AccessSource.Request,
             // Of an ACT nothing is declared; what it brought was read for its form all the same.
             Access = mode == TransactionMode.Act ? null : CheckedAccess(access, actor),
             Id = id,
