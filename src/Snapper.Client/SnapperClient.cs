@@ -16,7 +16,7 @@ namespace Snapper.Client;
 /// Every transaction carries an id. The client repeats what was surely not executed, or was aborted in a way that may
 /// pass, and asks by id for what it lost sight of, until the timeout; effects happen once.
 /// </remarks>
-public sealed partial class SnapperClient : IAsyncDisposable
+public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
 {
     private const int LongestId = 128;
 
@@ -118,6 +118,14 @@ public sealed partial class SnapperClient : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _closing.CancelAsync().ConfigureAwait(false);
+        _routes.Dispose();
+        _operator.Dispose();
+    }
+
+    /// <summary>As <see cref="DisposeAsync"/>, for owners that end without waiting.</summary>
+    public void Dispose()
+    {
+        _closing.Cancel();
         _routes.Dispose();
         _operator.Dispose();
     }

@@ -24,6 +24,14 @@ public static class DaprHeaders
     /// <summary>Names the target app of a service invocation outside <c>/v1.0/invoke</c>.</summary>
     public const string AppId = "dapr-app-id";
 
+    /// <summary>The caller's id of a request, which has its effects once.</summary>
+    public const string IdempotencyKey = "Idempotency-Key";
+
+    /// <summary>
+    /// With <c>always</c> a call of a method by its name answers with an envelope, whatever the outcome.
+    /// </summary>
+    public const string Envelope = "Snapper-Envelope";
+
     /// <summary>W3C trace context.</summary>
     public const string TraceParent = "traceparent";
 

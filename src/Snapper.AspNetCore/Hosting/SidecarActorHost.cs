@@ -13,8 +13,9 @@ namespace Snapper.AspNetCore.Hosting;
 /// </summary>
 internal sealed class SidecarActorHost(
     string worker, IReadOnlyList<string> types, ITransactionService door, ApiOptions options, MailboxEndpoint mailbox,
-    AuthorizationMiddleware? gate = null) : IActorHost
+    AuthorizationMiddleware? gate = null, Func<string, string, bool>? hasResult = null) : IActorHost
 {
+    private readonly MethodEndpoint _methods = new(door, options, hasResult ?? (static (_, _) => true));
     private readonly string _pinned = "@" + worker;
     private readonly string _mailboxType = MailboxEndpoint.ActorType + "@" + worker;
 
@@ -37,37 +38,47 @@ internal sealed class SidecarActorHost(
         var held = (HeldBytes?)call.Room;
         if (call.NoRoom && held?.Refused is { } noRoom)
         {
-            return new ActorReply(await ActorEndpoint.Refuse(options, noRoom));
+            return await Refuse(call, noRoom);
         }
 
         using var place = options.Places?.TakeOfSidecar();
         if (place?.Refused is { } full)
         {
-            return new ActorReply(await ActorEndpoint.Refuse(options, full));
+            return await Refuse(call, full);
         }
 
         RequestCaller? caller = null;
         if (gate?.OfActorCall(call.Authorization, out caller) is { } refused)
         {
-            return new ActorReply(await ActorEndpoint.Refuse(options, refused));
+            return await Refuse(call, refused);
         }
 
         if (held is not null && caller is not null && !held.BelongsTo(caller))
         {
-            return new ActorReply(await ActorEndpoint.Refuse(options, held.Refused!));
+            return await Refuse(call, held.Refused!);
         }
 
         if (call.IdIsUnreadable)
         {
-            return new ActorReply(await ActorEndpoint.RefuseUnreadableId(options, call.ActorId));
+            return await Refuse(call, new Rejection(RejectionKind.Invalid, ActorEndpoint.IsUnreadable(call.ActorId)));
         }
 
         var type = call.ActorType.EndsWith(_pinned, StringComparison.Ordinal) ? call.ActorType[..^_pinned.Length] : call.ActorType;
         var origin = RequestOrigin.Of(caller?.Name, call.TraceParent, call.TraceState, caller?.Apart);
+        if (call.Method != ActorEndpoint.Method)
+        {
+            return await _methods.Call(call, type, IsTooLarge(call), origin, caller, held, cancellation);
+        }
+
         return new ActorReply(await ActorEndpoint.Call(
-            door, options, type, call.ActorId, call.IdIsDoubtful, call.Method, call.Body.Span, IsTooLarge(call),
+            door, options, type, call.ActorId, call.IdIsDoubtful, call.Body.Span, IsTooLarge(call),
                 origin, caller, held, cancellation));
     }
+
+    private async ValueTask<ActorReply> Refuse(Sidecar.Hosting.ActorCall call, Rejection refusal) =>
+        call.Method == ActorEndpoint.Method
+        ? new ActorReply(await ActorEndpoint.Refuse(options, refusal))
+        : _methods.Refuse(call, refusal);
 
     /// <summary>Packets of a mailbox may be larger than requests, and the transport has one limit for all.</summary>
     private bool IsTooLarge(in Sidecar.Hosting.ActorCall call) => call.BodyTooLarge || call.Body.Length > options.TransactionBodyBytesMax;

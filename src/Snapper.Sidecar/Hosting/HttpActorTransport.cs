@@ -141,6 +141,9 @@ public sealed class HttpActorTransport
                         TraceState = headers.TraceState,
                         CallerAppId = headers[DaprHeaders.CallerAppId],
                         Authorization = headers.Authorization,
+                        IdempotencyKey = headers[DaprHeaders.IdempotencyKey],
+                        IsRemoting = headers.ContainsKey(ActorRemoting.RequestHeader),
+                        WantsEnvelope = headers[DaprHeaders.Envelope] == "always",
                     },
                     context.RequestAborted);
                 await Answer(context, reply);
@@ -168,6 +171,12 @@ public sealed class HttpActorTransport
         private static ValueTask Answer(HttpContext context, ActorReply reply)
         {
             var response = context.Response;
+            response.StatusCode = reply.Status;
+            if (reply.ErrorHeader is { } error)
+            {
+                response.Headers[ActorRemoting.ErrorHeader] = error;
+            }
+
             response.ContentType = reply.ContentType;
             response.ContentLength = reply.Body.Length;
             if (reply.Body.Length > CopyAtMost)

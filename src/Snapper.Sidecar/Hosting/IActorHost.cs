@@ -1,3 +1,5 @@
+using Microsoft.AspNetCore.Http;
+
 namespace Snapper.Sidecar.Hosting;
 
 /// <summary>
@@ -15,7 +17,7 @@ public interface IActorHost
     /// <param name="actorType">One of <see cref="ActorTypes"/>.</param>
     IBodyRoom? RoomOf(string actorType) => null;
 
-    /// <summary>Runs a call. The answer reaches the caller with HTTP 200 whatever it says: the outcome is in the body.</summary>
+    /// <summary>Runs a call. The answer reaches the caller with HTTP 200 unless it names another status.</summary>
     /// <param name="call">The call, to one of <see cref="ActorTypes"/>. Its body lives only until the returned task completes.</param>
     /// <param name="cancellation">
     /// The caller went away, or the sidecar gave the call up and may send it again.
@@ -78,9 +80,25 @@ public readonly struct ActorCall
 
     /// <summary><c>Authorization</c> header, as sent; null without.</summary>
     public string? Authorization { get; init; }
+
+    /// <summary><c>Idempotency-Key</c> header, as sent; null without.</summary>
+    public string? IdempotencyKey { get; init; }
+
+    /// <summary>The call is of a typed proxy of Dapr's .NET SDK (<see cref="ActorRemoting"/>).</summary>
+    public bool IsRemoting { get; init; }
+
+    /// <summary><see cref="DaprHeaders.Envelope"/> asks for an envelope, whatever the outcome.</summary>
+    public bool WantsEnvelope { get; init; }
 }
 
 /// <summary>The answer to an actor call.</summary>
 /// <param name="Body">Sent as it is; may be empty. It must not change until it is sent, which is soon after the call's task completes.</param>
 /// <param name="ContentType">Media type of the body.</param>
-public readonly record struct ActorReply(ReadOnlyMemory<byte> Body, string ContentType = "application/json");
+public readonly record struct ActorReply(ReadOnlyMemory<byte> Body, string ContentType = "application/json")
+{
+    /// <summary>HTTP status. daprd makes a bare 500 of every other one than 200.</summary>
+    public int Status { get; init; } = StatusCodes.Status200OK;
+
+    /// <summary>Text of <see cref="ActorRemoting.ErrorHeader"/>; null: no exception.</summary>
+    public string? ErrorHeader { get; init; }
+}

@@ -169,7 +169,7 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
     {
         var options = new ApiOptions();
         var bytes = await ActorEndpoint.Call(
-            _worker.Door, options, "Purse", "a", idIsDoubtful: false, ActorEndpoint.Method,
+            _worker.Door, options, "Purse", "a", idIsDoubtful: false,
                 """{"method":"Give","input":{"to":"b","amount":5}}"""u8, tooLarge: false,
             new RequestOrigin(null, null, null, null), null, null, CancellationToken.None);
 

@@ -20,7 +20,6 @@ internal static class ActorEndpoint
     /// <param name="actorType">From the address, decoded; any text.</param>
     /// <param name="actorId">From the address, decoded; any text.</param>
     /// <param name="idIsDoubtful">The caller most likely meant another actor: rejected with 400.</param>
-    /// <param name="method">From the address; anything but <see cref="Method"/> is rejected with 404.</param>
     /// <param name="body">A request without <c>actor</c>; may be reused when this method has returned its task.</param>
     /// <param name="tooLarge">The transport refused to read the body because of its length; <paramref name="body"/> is ignored.</param>
     /// <param name="origin">Who calls.</param>
@@ -30,15 +29,10 @@ internal static class ActorEndpoint
     /// <remarks>Throws only what <see cref="ITransactionService.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
-        ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful, string method, ReadOnlySpan<byte> body,
+        ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful,
+            ReadOnlySpan<byte> body,
         bool tooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held, CancellationToken cancellation)
     {
-        if (method != Method)
-        {
-            return Refused(new RequestRefusal(
-                RejectionKind.NotFound, $"The method {ClippedText.Of(method)} is unknown; transactions begin with {Method}.", null), options);
-        }
-
         if ((NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)) is { } wrong)
         {
             return Refused(new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: {wrong}.", null), options);
@@ -46,10 +40,7 @@ internal static class ActorEndpoint
 
         if (idIsDoubtful)
         {
-            return Refused(new RequestRefusal(
-                RejectionKind.Invalid,
-                $"The address is wrong: it arrived as the actor {ClippedText.Of(actorId)}, but with an escape that no encoder makes. Encode an id that contains a % twice.",
-                null), options);
+            return Refused(new RequestRefusal(RejectionKind.Invalid, IsDoubtful(actorId), null), options);
         }
 
         if (tooLarge)
@@ -69,17 +60,18 @@ internal static class ActorEndpoint
             : Run(door, request, options, caller, held, cancellation);
     }
 
-    /// <summary>What a call answers whose address has an id that cannot be decoded.</summary>
-    /// <param name="options">Limits.</param>
-    /// <param name="escapedId">The id as it stood in the address.</param>
-    /// <returns>The envelope as UTF-8 JSON, with outcome <c>rejected</c>.</returns>
-    public static Task<ReadOnlyMemory<byte>> RefuseUnreadableId(ApiOptions options, string escapedId)
-    {
-        ArgumentNullException.ThrowIfNull(options);
-        return Refused(
-            new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: it arrived with the actor id {ClippedText.Of(escapedId)}, which is not percent-encoded UTF-8.", null),
-            options);
-    }
+    /// <summary>
+    /// What is wrong with an address whose id was encoded in another way than encoders do, as a sentence.
+    /// </summary>
+    public static string IsDoubtful(string actorId) =>
+        $"The address is wrong: it arrived as the actor {ClippedText.Of(actorId)}, but with an escape "
+        + "that no encoder makes. "
+        + "Encode an id that contains a % twice.";
+
+    /// <summary>What is wrong with an address whose id cannot be decoded, as a sentence.</summary>
+    public static string IsUnreadable(string escapedId) =>
+        $"The address is wrong: it arrived with the actor id {ClippedText.Of(escapedId)}, "
+        + "which is not percent-encoded UTF-8.";
 
     /// <summary>What a call answers that is refused before it is read.</summary>
     /// <param name="options">Limits.</param>

@@ -20,12 +20,10 @@ internal static class IdempotencyKey
             return null;
         }
 
-        // The quoted form is the one of the IETF's draft; most clients send the bare one.
-        var text = values.Count == 1 ? values[0]!.Trim() : "";
-        var key = text is ['"', .. var inner, '"'] ? inner : text;
-        if (NameRules.RequestIdError(key) is not null)
+        var key = Read(values.Count == 1 ? values[0] : "", out var wrong);
+        if (wrong is not null)
         {
-            return Refused("has 1 to 128 printable characters, once", request.Id);
+            return new RequestRefusal(RejectionKind.Invalid, wrong, request.Id);
         }
 
         if (request.Id is { } id && id != key)
@@ -35,6 +33,24 @@ internal static class IdempotencyKey
 
         request = request with { Id = key };
         return null;
+    }
+
+    /// <summary>The id that the header's text says.</summary>
+    /// <param name="header">Null: there is no header, and no id.</param>
+    /// <param name="wrong">Why it is none, as a sentence; null: it is one, or there is none.</param>
+    public static string? Read(string? header, out string? wrong)
+    {
+        wrong = null;
+        if (header is null)
+        {
+            return null;
+        }
+
+        // The quoted form is the one of the IETF's draft; most clients send the bare one.
+        var text = header.Trim();
+        var key = text is ['"', .. var inner, '"'] ? inner : text;
+        wrong = NameRules.RequestIdError(key) is null ? null : $"{Header} has 1 to 128 printable characters, once.";
+        return key;
     }
 
     /// <summary>Why the header cannot stand with a batch; null: there is none.</summary>

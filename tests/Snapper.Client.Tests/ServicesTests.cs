@@ -1,0 +1,27 @@
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Snapper.Client.Tests;
+
+public sealed class ServicesTests
+{
+    [Fact]
+    public async Task A_host_has_one_client_with_the_options_it_was_given_and_closes_it()
+    {
+        await using var worker = await FakeWorker.Start();
+        SnapperClient client;
+        using (var services = new ServiceCollection()
+            .AddSingleton(new Where(worker.Address))
+            .AddSnapperClient(provider =>
+                new SnapperClientOptions { Worker = provider.GetRequiredService<Where>().Address })
+            .BuildServiceProvider())
+        {
+            client = services.GetRequiredService<SnapperClient>();
+            Assert.Same(client, services.GetRequiredService<SnapperClient>());
+            Assert.Null(await client.Find("never"));
+        }
+
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => client.Find("never"));
+    }
+
+    private sealed record Where(Uri Address);
+}
