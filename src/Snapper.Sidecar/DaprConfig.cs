@@ -1,3 +1,5 @@
+using System.Text.Json.Serialization;
+
 namespace Snapper.Sidecar;
 
 /// <summary><c>GET /dapr/config</c>: which actor types an app hosts, and how. Durations are in Go's syntax.</summary>
@@ -12,6 +14,22 @@ internal sealed record DaprConfig
     public bool DrainRebalancedActors { get; init; }
 
     public ReentrancyConfig Reentrancy { get => field ?? new ReentrancyConfig(); init; }
+
+    /// <summary>What holds for some of the types instead; null: nothing.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)]
+    public IReadOnlyList<EntityConfig>? EntitiesConfig { get; init; }
+
+    /// <summary>What holds for a type.</summary>
+    public ReentrancyConfig ReentrancyOf(string type) =>
+        EntitiesConfig?.FirstOrDefault(one => one.Entities.Contains(type))?.Reentrancy ?? Reentrancy;
+}
+
+/// <summary>Settings of some of an app's actor types.</summary>
+internal sealed record EntityConfig
+{
+    public IReadOnlyList<string> Entities { get => field ?? []; init; }
+
+    public ReentrancyConfig? Reentrancy { get; init; }
 }
 
 /// <summary>Whether calls may come back to an actor, and how deep; the defaults are daprd's.</summary>

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Net.Http.Json;
 using System.Text.Json.Nodes;
+using Microsoft.Extensions.DependencyInjection;
 using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Snapper.Server.Hosting;
@@ -67,10 +68,11 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
     }
 
     [Fact]
-    public void A_constructor_that_asks_for_what_is_not_there_is_named_at_the_start()
+    public async Task A_constructor_that_asks_for_what_is_not_there_is_named_at_the_start()
     {
         var hosted = ServerActors.Of([], [shop.NeedsClock]);
-        var wrong = Assert.Throws<UsageException>(() => hosted.Check(new NoServices()));
+        await using var none = new ServiceCollection().BuildServiceProvider();
+        var wrong = await Assert.ThrowsAsync<UsageException>(() => hosted.Check(none));
         const string why = "An actor of the type Alarm cannot be made: InvalidOperationException: ";
         Assert.StartsWith(why, wrong.Message, StringComparison.Ordinal);
         Assert.Contains("IClock", wrong.Message, StringComparison.Ordinal);
@@ -119,11 +121,6 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
         var envelope = await answer.Content.ReadFromJsonAsync<JsonNode>();
         Assert.True((string?)envelope!["outcome"] == "committed", envelope.ToJsonString());
         return (int)envelope["result"]!;
-    }
-
-    private sealed class NoServices : IServiceProvider
-    {
-        public object? GetService(Type serviceType) => null;
     }
 
     /// <summary>The packages, and two projects that have nothing else; built once.</summary>

@@ -5,7 +5,7 @@ using Snapper.Security;
 namespace Snapper.AspNetCore.Api;
 
 /// <summary>What the web server puts up with, and where it listens.</summary>
-public sealed class ApiListener
+internal sealed class ApiListener
 {
     /// <summary>Connections that are kept free for this machine, where the sidecar is: those from elsewhere are at most so many fewer.</summary>
     public const int LocalConnections = 2048;

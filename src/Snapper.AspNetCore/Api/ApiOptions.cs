@@ -4,7 +4,7 @@ using Snapper.Runtime.Inspection;
 namespace Snapper.AspNetCore.Api;
 
 /// <summary>Limits and defaults of the HTTP surface. The defaults are those of the contract.</summary>
-public sealed class ApiOptions
+internal sealed class ApiOptions
 {
     /// <summary>Most transactions in one batch request; part of the contract, not configurable.</summary>
     public const int BatchTransactionsMax = 1000;

@@ -10,7 +10,7 @@ namespace Snapper.AspNetCore.Api;
 /// a plain cross-site POST, which browsers send without asking. Programs, daprd among them, send no <c>Origin</c>.
 /// </summary>
 /// <remarks>Answers carry no CORS headers: an allowed origin is one that a proxy in front of the worker serves.</remarks>
-public sealed class HostRules
+internal sealed class HostRules
 {
     private const string Any = "*";
 
@@ -27,8 +27,12 @@ public sealed class HostRules
     public void Use(IApplicationBuilder app)
     {
         ArgumentNullException.ThrowIfNull(app);
-        app.Use(next => context => Objection(context) is { } detail ? Refuse(context, detail) : next(context));
+        app.Use(Before);
     }
+
+    /// <summary>Puts the rules before a handler.</summary>
+    internal RequestDelegate Before(RequestDelegate next) =>
+        context => Objection(context) is { } detail ? Refuse(context, detail) : next(context);
 
     private string? Objection(HttpContext context)
     {

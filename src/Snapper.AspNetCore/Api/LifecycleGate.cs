@@ -9,7 +9,7 @@ namespace Snapper.AspNetCore.Api;
 /// refuses by itself.
 /// </summary>
 /// <remarks>Thread-safe.</remarks>
-public sealed class LifecycleGate : ITransactionService
+internal sealed class LifecycleGate : ITransactionService
 {
     private const string Starting = "The worker is starting.";
 

@@ -11,8 +11,13 @@ namespace Snapper.AspNetCore.Hosting;
 /// <param name="views">Takes those that streams of events can carry.</param>
 /// <param name="log">Of failures.</param>
 /// <param name="retryAfter">What <c>Retry-After</c> says when the worker names no time.</param>
-internal sealed class ApiRoutes(IEndpointRouteBuilder endpoints, ViewTable views, ILogger log, TimeSpan retryAfter)
+/// <param name="isGuest">The application has addresses of its own; see <see cref="WorkerServices.Map"/>.</param>
+internal sealed class ApiRoutes(
+    IEndpointRouteBuilder endpoints, ViewTable views, ILogger log, TimeSpan retryAfter, bool isGuest = false)
 {
+    // An endpoint of the application at the same address, of order 0, comes first.
+    private const int AfterOthers = 1;
+
     private readonly Dictionary<string, List<string>> _methods = [];
     private readonly HashSet<string> _open = [];
 
@@ -39,16 +44,18 @@ internal sealed class ApiRoutes(IEndpointRouteBuilder endpoints, ViewTable views
         foreach (var (pattern, methods) in _methods)
         {
             var right = _open.Contains(pattern) ? Right.Open : Right.Identified;
-            endpoints.Map(pattern, WrongMethod(methods)).RequireRight(right, Reach.Common);
+            endpoints.Map(pattern, WrongMethod(methods)).WithOrder(OrderOf(pattern)).RequireRight(right, Reach.Common);
         }
 
+        if (isGuest) return;
         endpoints.MapFallback("/{**path}", NotFound).RequireRight(Right.Identified, Reach.Common);
     }
 
     private void Add(
         string[] methods, string pattern, Right right, Reach reach, RequestDelegate handler, string? action = null)
     {
-        endpoints.MapMethods(pattern, methods, Guarded(handler)).RequireRight(right, reach, action);
+        endpoints.MapMethods(pattern, methods, Guarded(handler)).WithOrder(OrderOf(pattern))
+            .RequireRight(right, reach, action);
         if (!_methods.TryAdd(pattern, [.. methods]))
         {
             _methods[pattern].AddRange(methods);
@@ -72,6 +79,9 @@ internal sealed class ApiRoutes(IEndpointRouteBuilder endpoints, ViewTable views
             return Respond.Send(context, problem);
         };
     }
+
+    private int OrderOf(string pattern) =>
+        isGuest && !pattern.StartsWith("/v1/", StringComparison.Ordinal) ? AfterOthers : 0;
 
     private RequestDelegate Guarded(RequestDelegate handler) => new FailureGuard(handler, log, retryAfter).Run;
 

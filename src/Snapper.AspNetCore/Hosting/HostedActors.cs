@@ -5,10 +5,16 @@ namespace Snapper.AspNetCore.Hosting;
 /// <summary>The actor types that a worker hosts.</summary>
 internal sealed class HostedActors
 {
+    private readonly IReadOnlyList<ActorTypeDescriptor> _asGenerated;
+
     /// <summary>All of them together.</summary>
     /// <param name="sources">Where types come from, for messages, and the types.</param>
+    /// <param name="otherwise">What helps, beside another name.</param>
+    /// <param name="hosted">What of a type is hosted; null: the type as it is.</param>
     /// <exception cref="UsageException">Two have one name.</exception>
-    public HostedActors(IEnumerable<(string Origin, IReadOnlyList<ActorTypeDescriptor> Types)> sources)
+    public HostedActors(
+        IEnumerable<(string Origin, IReadOnlyList<ActorTypeDescriptor> Types)> sources, string otherwise = "",
+        Func<ActorTypeDescriptor, ActorTypeDescriptor>? hosted = null)
     {
         var descriptors = new List<ActorTypeDescriptor>();
         var origins = new Dictionary<string, string>(StringComparer.Ordinal)
@@ -23,14 +29,15 @@ internal sealed class HostedActors
                 {
                     throw new UsageException(
                         $"The actor type {type.Type} is in {origin}, and in {origins[type.Type]}: "
-                        + "give one of them another name, or leave the server's own out (--apps).");
+                        + $"give one of them another name{otherwise}.");
                 }
 
                 descriptors.Add(type);
             }
         }
 
-        Descriptors = descriptors;
+        _asGenerated = descriptors;
+        Descriptors = hosted is null ? descriptors : [.. descriptors.Select(hosted)];
         Types = [.. descriptors.Select(descriptor => descriptor.Type)];
     }
 
@@ -47,13 +54,14 @@ internal sealed class HostedActors
     /// <summary>Makes an actor of each type, to see that what their constructors ask for is there.</summary>
     /// <param name="services">Of the worker.</param>
     /// <exception cref="UsageException">One cannot be made; the message names it.</exception>
-    public void Check(IServiceProvider services)
+    public async Task Check(IServiceProvider services)
     {
-        foreach (var descriptor in Descriptors)
+        await using var scope = services.CreateAsyncScope();
+        foreach (var descriptor in _asGenerated)
         {
             try
             {
-                descriptor.Create(services);
+                descriptor.Create(scope.ServiceProvider);
             }
             catch (Exception problem)
             {

@@ -10,7 +10,7 @@ using Snapper.Security;
 namespace Snapper.AspNetCore.Hosting;
 
 /// <summary>The HTTP surface of a worker: transactions, and looking inside.</summary>
-public static class SnapperApi
+internal static class SnapperApi
 {
     /// <summary>Adds the endpoints.</summary>
     /// <param name="endpoints">Where to; its services must hold logging.</param>
@@ -18,8 +18,11 @@ public static class SnapperApi
     /// <param name="inspection">What can be seen.</param>
     /// <param name="options">Limits.</param>
     /// <param name="control">The workers as one system; null: there is one worker alone, or, while a <see cref="LifecycleGate"/> is closed, it has not joined the others yet.</param>
+    /// <param name="isGuest">Only addresses of the worker are answered: the application has its own.</param>
     /// <exception cref="ArgumentOutOfRangeException">An option is out of its range.</exception>
-    public static void Map(IEndpointRouteBuilder endpoints, ITransactionService door, IWorkerInspection inspection, ApiOptions options, Func<IClusterControl?>? control = null)
+    public static void Map(
+        IEndpointRouteBuilder endpoints, ITransactionService door, IWorkerInspection inspection, ApiOptions options,
+        Func<IClusterControl?>? control = null, bool isGuest = false)
     {
         ArgumentNullException.ThrowIfNull(endpoints);
         ArgumentNullException.ThrowIfNull(door);
@@ -31,7 +34,7 @@ public static class SnapperApi
         var log = endpoints.ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Server.Api");
         var audit = options.Audit ?? AuditLog.InMemory(log);
         var events = new ViewTable();
-        var map = new ApiRoutes(endpoints, events, log, options.RetryAfter);
+        var map = new ApiRoutes(endpoints, events, log, options.RetryAfter, isGuest);
         var transactions = new TransactionEndpoints(door, options, log, control);
         map.Add(HttpMethods.Post, "/v1/transactions", Right.Transact, Reach.Common, transactions.Submit);
         map.View("/v1/transactions/{**id}", Right.Ask, Reach.Named, transactions.Find);

@@ -4,7 +4,7 @@ using Snapper.AspNetCore.Processes;
 namespace Snapper.AspNetCore.Hosting;
 
 /// <summary>Which sidecar stands between the callers and this worker.</summary>
-internal enum SidecarKind
+public enum SidecarKind
 {
     /// <summary>The real one, a process of its own.</summary>
     Daprd,
@@ -13,14 +13,18 @@ internal enum SidecarKind
     Embedded,
 }
 
-internal enum LogKind
+/// <summary>Where the log and the states are.</summary>
+public enum LogKind
 {
+    /// <summary>In a Redis.</summary>
     Redis,
+
+    /// <summary>In files of the data directory.</summary>
     File,
 }
 
 /// <summary>When an acknowledged write is on disk.</summary>
-internal enum FsyncPolicy
+public enum FsyncPolicy
 {
     /// <summary>Before the acknowledgement.</summary>
     Always,
@@ -43,11 +47,26 @@ internal sealed class WorkerSettings
     /// <summary>The Dapr app id of all workers where nothing else is configured.</summary>
     public const string DefaultAppId = "snapper";
 
+    /// <summary>Fewest characters of an <c>APP_API_TOKEN</c> that lets a worker listen beyond loopback.</summary>
+    public const int AppApiTokenLengthMin = 16;
+
+    private const int NameLengthMax = 63;
+
+    /// <summary>
+    /// What a name of a worker, or an app id, must be: it becomes part of actor types, Redis keys, addresses and folder
+    /// names.
+    /// </summary>
+    public static readonly string NameRule = $"1 to {NameLengthMax} letters, digits, '-' or '_'";
+
+    /// <summary>Whether a text follows <see cref="NameRule"/>.</summary>
+    public static bool IsName(string text) => text.Length is > 0 and <= NameLengthMax
+        && text.All(static c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_');
+
     /// <summary>The worker's name, <c>w1</c>; unique in the system.</summary>
     public required string Name { get; init; }
 
     /// <summary>The port of the worker's own HTTP API; also the sidecar's app port.</summary>
-    public required int ListenPort { get; init; }
+    public required int ListenPort { get; set; }
 
     /// <summary>Where that port is open, beside loopback, where the sidecar calls. Beyond loopback only with <see cref="AppApiToken"/>.</summary>
     public IPAddress ListenAddress { get; init; } = IPAddress.Loopback;

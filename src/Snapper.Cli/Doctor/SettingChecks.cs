@@ -21,7 +21,7 @@ internal static class SettingChecks
             ServerActors.SmallBank(configuration);
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
             var token = Environment.GetEnvironmentVariable("APP_API_TOKEN");
-            WorkerWeb.Security(configuration, string.IsNullOrEmpty(token) ? null : token, actors);
+            WorkerServices.Security(configuration, string.IsNullOrEmpty(token) ? null : token, actors);
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);

@@ -9,11 +9,6 @@ namespace Snapper.Server.Commands;
 /// <summary>One server process. Each option can also come from the environment: <c>--listen-port</c> is <c>SNAPPER_LISTEN_PORT</c>; the option wins.</summary>
 internal static class WorkerCommand
 {
-    /// <summary>Fewest characters of an <c>APP_API_TOKEN</c> that lets a worker listen beyond loopback.</summary>
-    public const int AppTokenLengthMin = 16;
-
-    private const int NameLengthMax = 63;
-
     /// <summary><c>--fsync</c>; <c>up</c> has it, too.</summary>
     internal static readonly Option<string> Fsync = Options.Of(
         "--fsync", "MODE", "always | everysec: faster, and a crash of the machine may lose the last seconds",
@@ -173,11 +168,12 @@ internal static class WorkerCommand
 
         var token = Set("APP_API_TOKEN");
         var address = line.GetValue(s_listenAddress)!;
-        if (!IPAddress.IsLoopback(address) && !(token?.Length >= AppTokenLengthMin))
+        if (!IPAddress.IsLoopback(address) && !(token?.Length >= WorkerSettings.AppApiTokenLengthMin))
         {
             var why = token is null
                 ? "APP_API_TOKEN is not set: whoever reaches the port could run every method. Set it, or listen on 127.0.0.1."
-                : $"APP_API_TOKEN can be guessed: it must have at least {AppTokenLengthMin} characters. './snapper token' makes something good.";
+                : $"APP_API_TOKEN can be guessed: it must have at least {WorkerSettings.AppApiTokenLengthMin} characters. "
+                    + "'./snapper token' makes something good.";
             throw new UsageException($"--listen-address {address} is reached from other machines, and {why}");
         }
 
@@ -224,9 +220,7 @@ internal static class WorkerCommand
 
     /// <summary>A name of a worker, or an app id: it becomes part of actor types, Redis keys, addresses and folder names.</summary>
     internal static string ReadName(string text) =>
-        text.Length <= NameLengthMax && text.All(c => char.IsAsciiLetterOrDigit(c) || c is '-' or '_')
-            ? text
-            : throw new UsageException($"must be 1 to {NameLengthMax} letters, digits, '-' or '_'");
+        WorkerSettings.IsName(text) ? text : throw new UsageException($"must be {WorkerSettings.NameRule}");
 
     /// <summary>The names of apps, or <c>none</c>, which is none of them.</summary>
     internal static string[] ReadApps(string text) => text == ServerActors.None ? [] : Values.List(ReadApp)(text);

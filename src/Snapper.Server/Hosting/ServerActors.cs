@@ -38,7 +38,7 @@ internal static class ServerActors
         [
             .. s_apps.Where(app => apps?.Contains(app.Name) != false).Select(app => ($"the app {app.Name}", app.Types)),
             .. (assemblies ?? []).Select(assembly => (assembly, ActorAssembly.Load(assembly))),
-        ]);
+        ], ", or leave the server's own out (--apps)");
         return hosted.Types.Count > 0
             ? hosted
             : throw new UsageException("--apps none needs --actors: a worker without any actor type serves nothing.");

@@ -1,5 +1,6 @@
 using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
+using Snapper.Runtime.Execution;
 
 namespace Snapper.Server.Hosting;
 
@@ -20,8 +21,8 @@ internal static class WorkerProcess
     {
         var parts = WorkerParts.Of(settings);
         await using var app = WorkerRun.Configured(() => WorkerWeb.Build(settings, parts.Door, parts.Inspection, parts.Mailbox));
-        var options = WorkerRun.Configured(() => WorkerConfiguration.Worker(app.Configuration, settings));
-        settings.Actors.Check(app.Services);
+        var options = WorkerRun.Configured(app.Services.GetRequiredService<WorkerOptions>);
+        await settings.Actors.Check(app.Services);
         app.Services.GetRequiredService<MemoryHeadroom>().Start();
         await WorkerRun.Listening(() => app.StartAsync(cancellation));
         await using var run = new WorkerRun(settings, options, app.Services, app.Configuration, parts);

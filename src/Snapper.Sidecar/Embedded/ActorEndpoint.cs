@@ -100,11 +100,12 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
             return;
         }
 
-        var reentrancyId = known.Reentrancy.Enabled
+        var reentrancy = known.ReentrancyOf(type);
+        var reentrancyId = reentrancy.Enabled
             && context.Request.Headers[DaprHeaders.ReentrancyId] is [{ Length: > 0 } given]
             ? given
             : Guid.NewGuid().ToString("D", CultureInfo.InvariantCulture);
-        var actor = _actors.GetOrAdd((type, id), static (_, depth) => new ActorLock(depth), known.Reentrancy.MaxStackDepth);
+        var actor = _actors.GetOrAdd((type, id), static (_, depth) => new ActorLock(depth), reentrancy.MaxStackDepth);
         ActorLock.Flight flight;
         try
         {

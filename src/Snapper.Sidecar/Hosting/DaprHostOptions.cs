@@ -34,6 +34,12 @@ public sealed class DaprHostOptions
     /// <summary>Whether to serve <c>GET /healthz</c>. Default: true. Switch it off where the app serves its own.</summary>
     public bool MapHealth { get; set; } = true;
 
+    /// <summary>
+    /// Another host of actors, as that of Dapr's SDK, is mapped in the same app: calls of its types are left to it, and
+    /// <c>/dapr/config</c> is answered here, <c>/dapr/subscribe</c> there. Default: false.
+    /// </summary>
+    public bool BesideOthers { get; set; }
+
     internal void Validate()
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxBodyBytes, 1);

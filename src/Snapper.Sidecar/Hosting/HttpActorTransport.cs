@@ -33,6 +33,9 @@ namespace Snapper.Sidecar.Hosting;
 /// </remarks>
 public sealed class HttpActorTransport
 {
+    /// <summary>Where a sidecar asks which actor types an app hosts.</summary>
+    public const string ConfigAddress = "/dapr/config";
+
     private readonly DaprHostOptions _options;
     private readonly AppApiToken _token;
 
@@ -60,15 +63,30 @@ public sealed class HttpActorTransport
         var logger = endpoints.ServiceProvider.GetService<ILoggerFactory>()?.CreateLogger<HttpActorTransport>()
             ?? NullLogger<HttpActorTransport>.Instance;
         var callbacks = new Callbacks(host, _options, _token, types, logger);
-        endpoints.MapMethods("/actors/{**actor}", [HttpMethods.Put], callbacks.Call).WithDisplayName("Dapr actor call");
-        endpoints.MapMethods("/actors/{**actor}", [HttpMethods.Delete], callbacks.Deactivate).WithDisplayName("Dapr actor deactivation");
-        endpoints.MapMethods("/dapr/config", [HttpMethods.Get], callbacks.Config).WithDisplayName("Dapr app configuration");
-        endpoints.MapMethods("/dapr/subscribe", [HttpMethods.Get], callbacks.Subscriptions).WithDisplayName("Dapr subscriptions");
+        var beside = _options.BesideOthers;
+        foreach (var actors in beside ? types.Keys.Select(AddressesOf) : ["/actors/{**actor}"])
+        {
+            endpoints.MapMethods(actors, [HttpMethods.Put], callbacks.Call).WithDisplayName("Dapr actor call");
+            endpoints.MapMethods(actors, [HttpMethods.Delete], callbacks.Deactivate)
+                .WithDisplayName("Dapr actor deactivation");
+        }
+
+        endpoints.MapMethods(ConfigAddress, [HttpMethods.Get], callbacks.Config)
+            .WithDisplayName("Dapr app configuration").WithOrder(beside ? -1 : 0);
+        endpoints.MapMethods("/dapr/subscribe", [HttpMethods.Get], callbacks.Subscriptions)
+            .WithDisplayName("Dapr subscriptions").WithOrder(beside ? 1 : 0);
         if (_options.MapHealth)
         {
             // Without the token: orchestrators ask too, and it tells nothing but that the process answers.
             endpoints.MapMethods("/healthz", [HttpMethods.Get], static _ => Task.CompletedTask).WithDisplayName("Health");
         }
+    }
+
+    // A literal segment comes before any parameter of another host.
+    private static string AddressesOf(string type)
+    {
+        var literal = type.Replace("{", "{{", StringComparison.Ordinal).Replace("}", "}}", StringComparison.Ordinal);
+        return $"/actors/{literal}/{{**actor}}";
     }
 
     private sealed class Callbacks(

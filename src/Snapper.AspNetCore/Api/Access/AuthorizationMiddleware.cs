@@ -50,7 +50,10 @@ internal sealed class AuthorizationMiddleware
     }
 
     /// <summary>Puts the gate before everything that is added to the application later.</summary>
-    public void Use(IApplicationBuilder app) => app.Use(next => context => Pass(context, next));
+    public void Use(IApplicationBuilder app) => app.Use(Before);
+
+    /// <summary>Puts the gate before the handler of an endpoint that has a row.</summary>
+    public RequestDelegate Before(RequestDelegate next) => context => Pass(context, next);
 
     /// <summary>Throws when an address is served that has no row: it would be refused, and whoever added it shall hear it at once.</summary>
     /// <exception cref="NotSupportedException">One has none; the message names it.</exception>

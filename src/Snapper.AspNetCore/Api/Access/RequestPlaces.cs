@@ -83,8 +83,12 @@ internal sealed class RequestPlaces : IDisposable
     /// <param name="app">The application, before anything that waits.</param>
     /// <param name="appPort">The port that the sidecar alone calls; 0: it has none.</param>
     /// <param name="retryAfter">What a refusal says.</param>
-    public void Use(IApplicationBuilder app, int appPort, TimeSpan retryAfter) => app.Use(next => context =>
-        IsInvocation(context, appPort) ? Pass(context, next, retryAfter) : next(context));
+    public void Use(IApplicationBuilder app, int appPort, TimeSpan retryAfter) =>
+        app.Use(next => Before(next, appPort, retryAfter));
+
+    /// <summary>The same before a handler.</summary>
+    public RequestDelegate Before(RequestDelegate next, int appPort, TimeSpan retryAfter) =>
+        context => IsInvocation(context, appPort) ? Pass(context, next, retryAfter) : next(context);
 
     public void Dispose()
     {

@@ -6,7 +6,7 @@ using Snapper.Runtime.Door;
 namespace Snapper.AspNetCore.Api.Answers;
 
 /// <summary>Writes answers: the envelope of the contract, alone or as a problem with the envelope's fields.</summary>
-public static class EnvelopeWriter
+internal static class EnvelopeWriter
 {
     /// <summary>The envelope as an object; a rejected one says why in <c>problem</c>.</summary>
     /// <param name="json">Where to.</param>

@@ -11,7 +11,8 @@ namespace Snapper.AspNetCore.Api.Answers;
 /// <param name="Title">The kind in words, always the same.</param>
 /// <param name="Detail">This case in words.</param>
 /// <param name="RetryAfter">When trying again unchanged makes sense; null: not because of time.</param>
-public readonly record struct Problem(int Status, string Type, string Title, string Detail, TimeSpan? RetryAfter = null)
+internal readonly record struct Problem(
+    int Status, string Type, string Title, string Detail, TimeSpan? RetryAfter = null)
 {
     /// <summary>400: what was sent cannot be understood.</summary>
     public static Problem Invalid(string detail) => new(400, "urn:snapper:invalid-request", "Invalid request", detail);

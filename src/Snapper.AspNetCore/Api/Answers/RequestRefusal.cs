@@ -6,4 +6,4 @@ namespace Snapper.AspNetCore.Api.Answers;
 /// <param name="Kind">Decides the HTTP status.</param>
 /// <param name="Detail">Names the field and what is wrong with it; echoes at most about 100 characters of the input.</param>
 /// <param name="Id">The caller's id where one could be read, else null.</param>
-public sealed record RequestRefusal(RejectionKind Kind, string Detail, string? Id);
+internal sealed record RequestRefusal(RejectionKind Kind, string Detail, string? Id);

@@ -5,7 +5,7 @@ using Snapper.Runtime.Door;
 namespace Snapper.AspNetCore.Api.Requests;
 
 /// <summary>What became of one request of a body: exactly one of the two is set.</summary>
-public readonly record struct ParsedRequest
+internal readonly record struct ParsedRequest
 {
     private ParsedRequest(TransactionRequest? request, RequestRefusal? refusal)
     {
@@ -29,14 +29,14 @@ public readonly record struct ParsedRequest
 /// <summary>A body: one request, or a batch of them in the order of the body, each on its own.</summary>
 /// <param name="Single">The request, or why the whole body was refused; meaningless when there is a batch.</param>
 /// <param name="Batch">1 to 1,000 requests; null when the body is one request or was refused as a whole.</param>
-public readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? Batch);
+internal readonly record struct ParsedBody(ParsedRequest Single, ParsedRequest[]? Batch);
 
 /// <summary>What the door knows of the caller besides the body.</summary>
 /// <param name="Caller">Who calls, where it is certain: <c>token:ann</c>, <c>app:shop</c>; null: unknown.</param>
 /// <param name="TraceParent">W3C trace context, valid; null: none.</param>
 /// <param name="TraceState">What goes along with it; null: nothing.</param>
 /// <param name="CountedFor">To whom ids of requests are counted; null: to all together.</param>
-public readonly record struct RequestOrigin(
+internal readonly record struct RequestOrigin(
     string? Caller, string? TraceParent, string? TraceState = null, string? CountedFor = null)
 {
     /// <summary>Of a request at one of the worker's own doors.</summary>

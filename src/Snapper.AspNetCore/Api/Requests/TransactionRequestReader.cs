@@ -13,7 +13,7 @@ namespace Snapper.AspNetCore.Api.Requests;
 /// Never throws for any input. The body may be reused as soon as the call returns: inputs are copied out of it. The
 /// reader is iterative, so nesting costs no stack. Cost: one pass over the body.
 /// </remarks>
-public static class TransactionRequestReader
+internal static class TransactionRequestReader
 {
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 

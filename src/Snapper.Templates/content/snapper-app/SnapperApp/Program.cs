@@ -1,3 +1,4 @@
+using Snapper.AspNetCore;
 using SnapperApp;
 
 var builder = WebApplication.CreateBuilder(args);

@@ -1,0 +1,83 @@
+using System.Text.Json.Nodes;
+using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Hosting;
+using Snapper.Sidecar.Hosting;
+
+namespace Snapper.AspNetCore.Applications;
+
+/// <summary>
+/// <c>GET /dapr/config</c> of an application that hosts plain Dapr actors, too: all types of both. What the other host
+/// says of its actors holds for its own, what we say for ours (<c>entitiesConfig</c>).
+/// </summary>
+/// <param name="endpoints">Of the whole application.</param>
+internal sealed class SharedDaprConfig(IEndpointRouteBuilder endpoints)
+{
+    private const string Entities = "entities";
+    private const string PerType = "entitiesConfig";
+
+    /// <summary>Adds what the other host says to what ours does.</summary>
+    public RequestDelegate Merged(RequestDelegate own) => async context =>
+    {
+        if (Other() is not { } other)
+        {
+            await own(context);
+            return;
+        }
+
+        var ours = await Ask(own, context.RequestServices);
+        var theirs = await Ask(other, context.RequestServices);
+        context.Response.ContentType = "application/json";
+        await context.Response.WriteAsync(Merge(ours, theirs).ToJsonString(), context.RequestAborted);
+    };
+
+    /// <summary>Looks whether both hosts have an actor type of one name.</summary>
+    /// <exception cref="UsageException">They have; the message names it.</exception>
+    public async Task Check(HostedActors actors, IServiceProvider services)
+    {
+        if (Other() is not { } other)
+        {
+            return;
+        }
+
+        await using var scope = services.CreateAsyncScope();
+        var plain = Names(await Ask(other, scope.ServiceProvider)).FirstOrDefault(actors.Types.Contains);
+        if (plain is not null)
+        {
+            throw new UsageException(
+                $"The actor type {plain} is hosted twice: as a plain Dapr actor (AddActors of Dapr's SDK), "
+                + "and as a transactional one (AddSnapper). Give one of them another name.");
+        }
+    }
+
+    private RequestDelegate? Other() => endpoints.DataSources.SelectMany(static source => source.Endpoints)
+        .OfType<RouteEndpoint>()
+        .FirstOrDefault(static one =>
+            "/" + one.RoutePattern.RawText?.TrimStart('/') == HttpActorTransport.ConfigAddress
+            && one.Metadata.GetMetadata<AccessRow>() is null)
+        ?.RequestDelegate;
+
+    private static async Task<JsonObject> Ask(RequestDelegate endpoint, IServiceProvider services)
+    {
+        using var body = new MemoryStream();
+        var context = new DefaultHttpContext { RequestServices = services };
+        context.Request.Method = HttpMethods.Get;
+        context.Request.Path = HttpActorTransport.ConfigAddress;
+        context.Response.Body = body;
+        await endpoint(context);
+        await context.Response.BodyWriter.FlushAsync();
+        return JsonNode.Parse(body.ToArray()) as JsonObject
+            ?? throw new InvalidOperationException("An answer to GET /dapr/config is no JSON object.");
+    }
+
+    private static JsonObject Merge(JsonObject ours, JsonObject theirs)
+    {
+        var perType = theirs[PerType]?.DeepClone() as JsonArray ?? [];
+        perType.Add(ours.DeepClone());
+        theirs[Entities] = new JsonArray([.. Names(theirs).Concat(Names(ours)).Select(static name => (JsonNode)name)]);
+        theirs[PerType] = perType;
+        return theirs;
+    }
+
+    private static IEnumerable<string> Names(JsonObject config) =>
+        config[Entities] is JsonArray names ? names.Select(static name => (string)name!) : [];
+}

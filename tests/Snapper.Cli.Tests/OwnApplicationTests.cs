@@ -1,0 +1,160 @@
+using System.Diagnostics;
+using System.Globalization;
+using System.Net.Http.Json;
+using System.Text.Json.Nodes;
+using System.Xml.Linq;
+using Snapper.AspNetCore.Processes;
+using Snapper.Cli.Supervision;
+using Xunit;
+
+namespace Snapper.Cli.Tests;
+
+/// <summary>
+/// A web application of one's own: a project outside of this tree, made of the README of the package
+/// <c>Snapper.AspNetCore</c>, which has nothing of this tree but its packages.
+/// </summary>
+public sealed class OwnApplicationTests : IDisposable
+{
+    private const string Package = "Snapper.AspNetCore";
+
+    private const string Project = """
+        <Project Sdk="Microsoft.NET.Sdk.Web">
+          <PropertyGroup>
+            <TargetFramework>net10.0</TargetFramework>
+            <Nullable>enable</Nullable>
+            <ImplicitUsings>enable</ImplicitUsings>
+            <TreatWarningsAsErrors>true</TreatWarningsAsErrors>
+            <RestorePackagesPath>../packages</RestorePackagesPath>
+          </PropertyGroup>
+          <ItemGroup>
+            <PackageReference Include="Snapper.AspNetCore" Version="0.1.0" />
+          </ItemGroup>
+        </Project>
+        """;
+
+    private readonly TempFolder _temp = new();
+
+    public void Dispose() => _temp.Dispose();
+
+    [Fact]
+    public async Task The_application_of_the_package_s_README_is_built_from_packages_and_commits()
+    {
+        var source = Repository.Find()!;
+        await Pack(source);
+        var machine = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } named ? named
+            : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
+        await File.WriteAllTextAsync(
+            _temp.File("nuget.config"),
+            // What others have made is on this machine already: no feed is asked.
+            $"""
+            <configuration>
+              <packageSources><clear /><add key="feed" value="feed" /></packageSources>
+              <fallbackPackageFolders><add key="machine" value="{machine}" /></fallbackPackageFolders>
+            </configuration>
+            """);
+        var readme = await File.ReadAllTextAsync(Path.Combine(source, "src", Package, "README.md"));
+        var code = readme.Split("```csharp\n").Skip(1).Select(static text => text.Split("```")[0]).ToArray();
+        Assert.InRange(code[0].Split('\n', StringSplitOptions.RemoveEmptyEntries).Length, 1, 15);
+        Directory.CreateDirectory(_temp.File("Shop"));
+        await File.WriteAllTextAsync(_temp.File("Shop/Shop.csproj"), Project);
+        await File.WriteAllTextAsync(_temp.File("Shop/Program.cs"), code[0]);
+        await File.WriteAllTextAsync(_temp.File("Shop/Counter.cs"), code[1]);
+        await Dotnet(_temp.Path, "build", "Shop", "-c", "Release", "--nologo");
+
+        var ports = Ports.Free(2).Select(static port => port.ToString(CultureInfo.InvariantCulture)).ToArray();
+        var start = new ProcessStartInfo(
+            "dotnet",
+            [
+                _temp.File("Shop/bin/Release/net10.0/Shop.dll"), "--urls", $"http://127.0.0.1:{ports[0]}",
+                "--Snapper:SidecarPort", ports[1], "--Snapper:Sidecar", "embedded",
+                "--Logging:LogLevel:Default", "Warning",
+            ])
+        {
+            WorkingDirectory = _temp.File("Shop"),
+        };
+        using var shop = Process.Start(start)!;
+        try
+        {
+            using var http = new HttpClient { BaseAddress = new Uri($"http://127.0.0.1:{ports[0]}") };
+            await Ready(http, shop);
+            using var answer = await http.PostAsJsonAsync("/v1/transactions", new
+            {
+                actor = new { type = "Counter", id = "c" }, method = "Add", input = 5,
+            });
+            var envelope = await answer.Content.ReadFromJsonAsync<JsonNode>();
+            Assert.True((int?)envelope!["result"] == 5, envelope.ToJsonString());
+            Assert.Equal("hello", await http.GetStringAsync("/hello"));
+            Assert.True(Posix.Send(shop.Id, Posix.Terminate));
+            await shop.WaitForExitAsync().WaitAsync(TimeSpan.FromSeconds(30));
+            Assert.Equal(0, shop.ExitCode);
+            Assert.True(Directory.Exists(_temp.File("Shop/.snapper/workers/w1")));
+        }
+        finally
+        {
+            if (!shop.HasExited) shop.Kill();
+        }
+    }
+
+    private static async Task Ready(HttpClient http, Process shop)
+    {
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        while (true)
+        {
+            Assert.False(shop.HasExited);
+            try
+            {
+                using var answer = await http.GetAsync("/healthz", limit.Token);
+                if (answer.IsSuccessStatusCode) return;
+            }
+            catch (HttpRequestException)
+            {
+                // It does not listen yet.
+            }
+
+            await Task.Delay(50, limit.Token);
+        }
+    }
+
+    /// <summary>The package, and all of ours that it needs.</summary>
+    private async Task Pack(string source)
+    {
+        var needed = new List<string> { Package };
+        for (var i = 0; i < needed.Count; i++)
+        {
+            var project = XDocument.Load(Path.Combine(source, "src", needed[i], needed[i] + ".csproj"));
+            needed.AddRange(project.Descendants("ProjectReference")
+                .Where(static reference => (string?)reference.Attribute("ReferenceOutputAssembly") != "false")
+                .Select(static reference => Path.GetFileNameWithoutExtension((string)reference.Attribute("Include")!))
+                .Where(name => !needed.Contains(name)).Distinct().ToArray());
+        }
+
+        var projects = string.Join(';', needed.Select(name => Path.Combine(source, "src", name, name + ".csproj")));
+        await File.WriteAllTextAsync(
+            _temp.File("pack.proj"),
+            $"""
+            <Project>
+              <Target Name="Pack">
+                <MSBuild Projects="{projects}" Targets="Pack"
+                         Properties="Configuration=Release;NoBuild=true;PackageOutputPath={_temp.File("feed")}" />
+              </Target>
+            </Project>
+            """);
+        await Dotnet(_temp.Path, "msbuild", "pack.proj", "-t:Pack", "-nologo", "-v:q");
+        var packed = Directory.GetFiles(_temp.File("feed"), "*.nupkg")
+            .Select(static file => Path.GetFileName(file)[..^".0.1.0.nupkg".Length]);
+        Assert.Equal(needed.Order(), packed.Order());
+    }
+
+    private static async Task Dotnet(string folder, params string[] arguments)
+    {
+        var start = new ProcessStartInfo("dotnet", arguments)
+        {
+            WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true,
+        };
+        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        using var process = Process.Start(start)!;
+        var (output, errors) = (process.StandardOutput.ReadToEndAsync(), process.StandardError.ReadToEndAsync());
+        await process.WaitForExitAsync().WaitAsync(TimeSpan.FromMinutes(3));
+        Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)}: {await output}{await errors}");
+    }
+}
