@@ -32,6 +32,16 @@ public abstract class TransactionalActor
     /// <summary>Use as <c>throw Abort("why")</c>: the transaction ends with reason <c>application</c> and leaves nothing behind.</summary>
     protected static TransactionAbortException Abort(string message) => new(message);
 
+    /// <summary>
+    /// Use as <c>throw Abort("insufficient_funds", new { needed, available })</c>: as <see cref="Abort(string)"/>, and
+    /// the caller's program gets the code and the details.
+    /// </summary>
+    /// <param name="code">1 to 64 lower-case letters, digits or <c>_</c>.</param>
+    /// <param name="details">What goes with it; written as JSON, at most 4,096 bytes. Null: nothing.</param>
+    /// <param name="message">For people; null: the code.</param>
+    protected static TransactionAbortException Abort(string code, object? details, string? message = null) =>
+        new(code, details, message);
+
     /// <summary>Connects the object with its attempt. Called once by the runtime, before any method.</summary>
     public void Enter(ActorContext context)
     {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using Snapper.Client.Messages;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
@@ -23,6 +24,12 @@ public sealed class TransactionAbortedException(string transactionId, AbortDetai
 
     /// <summary>The actor concerned; null when none is.</summary>
     public ActorKey? Actor { get; } = abort.Actor;
+
+    /// <summary>The code that the application has given the abort (<c>insufficient_funds</c>); null: none.</summary>
+    public string? Code { get; } = abort.Code;
+
+    /// <summary>What goes with the code, as the application has chosen it; null: nothing.</summary>
+    public JsonElement? Details { get; } = abort.Details;
 }
 
 /// <summary>

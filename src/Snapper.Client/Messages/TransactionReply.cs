@@ -29,7 +29,15 @@ public enum TransactionOutcome : byte
 /// <param name="Message">For people.</param>
 /// <param name="IsRetryable">The same request may succeed later unchanged.</param>
 /// <param name="Actor">The actor concerned; null when none is.</param>
-public sealed record AbortDetails(AbortReason Reason, string ReasonName, string Message, bool IsRetryable, ActorKey? Actor);
+public sealed record AbortDetails(
+    AbortReason Reason, string ReasonName, string Message, bool IsRetryable, ActorKey? Actor)
+{
+    /// <summary>The code that the application has given the abort, for programs; null: none.</summary>
+    public string? Code { get; init; }
+
+    /// <summary>What goes with the code; null: nothing.</summary>
+    public JsonElement? Details { get; init; }
+}
 
 /// <summary>Why a request was refused.</summary>
 /// <param name="Status">HTTP status: 400, 401, 403, 404, 409, 413, 422, 429 or 503 (also: no worker was reached).</param>

@@ -14,6 +14,8 @@ internal static class DetailsReader
         var message = "";
         var retryable = false;
         ActorKey? actor = null;
+        string? code = null;
+        JsonElement? details = null;
         while (reader.ReadProperty())
         {
             if (reader.ValueTextEquals("reason"u8))
@@ -34,13 +36,22 @@ internal static class DetailsReader
                 reader.Read();
                 actor = reader.TokenType == JsonTokenType.StartObject ? ReadActor(ref reader) : null;
             }
+            else if (reader.ValueTextEquals("code"u8))
+            {
+                code = reader.ReadString();
+            }
+            else if (reader.ValueTextEquals("details"u8))
+            {
+                reader.Read();
+                details = JsonElement.ParseValue(ref reader);
+            }
             else
             {
                 reader.SkipValue();
             }
         }
 
-        return new AbortDetails(ReasonOf(reason), reason, message, retryable, actor);
+        return new AbortDetails(ReasonOf(reason), reason, message, retryable, actor) { Code = code, Details = details };
     }
 
     public static RejectionDetails ReadRejection(ref Utf8JsonReader reader)

@@ -140,9 +140,10 @@ internal sealed class RemoteCalls(IBranchNode node, Worker worker)
         node.Send(remote.Worker, new ResultMessage(remote.Id, FailureOf(why), [], [], frame.Attempt.TakeVisited()));
     }
 
-    public static BranchFailure FailureOf(AbortInfo why) => new(why.Reason, why.Message, why.Actor, why.Blocker);
+    public static BranchFailure FailureOf(AbortInfo why) => new(why.Reason, why.Text, why.Actor, why.Blocker);
 
-    public static AbortInfo InfoOf(BranchFailure failure) => new(failure.Reason, failure.Message, failure.Actor, failure.Blocker);
+    public static AbortInfo InfoOf(BranchFailure failure) =>
+        AbortInfo.Of(failure.Reason, failure.Message, failure.Actor, failure.Blocker);
 
     private void Refuse(Attempt attempt, Incarnation from, CallMessage call, string text)
     {

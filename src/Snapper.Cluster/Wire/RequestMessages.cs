@@ -1,3 +1,4 @@
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
@@ -127,7 +128,7 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         if (envelope.Abort is { } abort)
         {
             writer.Byte((byte)abort.Reason);
-            writer.Text(abort.Message);
+            writer.Text(AbortCode.Join(abort.Message, abort.Code));
             writer.Flag(abort.Retryable);
             writer.Flag(abort.Actor is not null);
             if (abort.Actor is not null)
@@ -169,8 +170,12 @@ internal sealed record SubmittedMessage(long Handle, TransactionEnvelope? Envelo
         });
     }
 
-    private static AbortDetails ReadAbort(ref WireReader reader) =>
-        new(Enums.Read(reader.Byte(), AbortReason.Undone), reader.Text(), reader.Flag(), reader.Flag() ? reader.Actor() : null);
+    private static AbortDetails ReadAbort(ref WireReader reader)
+    {
+        var reason = Enums.Read(reader.Byte(), AbortReason.Undone);
+        var (message, code) = AbortCode.Split(reader.Text());
+        return new AbortDetails(reason, message, reader.Flag(), reader.Flag() ? reader.Actor() : null) { Code = code };
+    }
 }
 
 /// <summary>Refusals on the road.</summary>

@@ -19,7 +19,25 @@ public sealed record AbortInfo(
     /// <summary>
     /// In words, 16,384 characters at most: user code may throw anything, and it goes into answers and into the log.
     /// </summary>
-    public string Message { get; } = Message.Length <= LongestMessage ? Message : Cut(Message);
+    public string Message { get; } =
+        AbortCode.WithoutSeparator(Message.Length <= LongestMessage ? Message : Cut(Message));
+
+    /// <summary>What programs read of it; null: the application has given it no code.</summary>
+    public AbortCode? Code { get; init; }
+
+    /// <summary>Message and code as one text.</summary>
+    public string Text => AbortCode.Join(Message, Code);
+
+    /// <summary>An abort whose message and code were one text.</summary>
+    /// <param name="reason">The reason.</param>
+    /// <param name="text">Message and code.</param>
+    /// <param name="actor">Where; null: no single actor.</param>
+    /// <param name="blocker">Who stood in the way; 0: none.</param>
+    public static AbortInfo Of(AbortReason reason, string text, ActorKey? actor, long blocker)
+    {
+        var (message, code) = AbortCode.Split(text);
+        return new AbortInfo(reason, message, actor, blocker) { Code = code };
+    }
 
     /// <summary>The deadline has passed, or the caller has left, before an attempt began.</summary>
     public static AbortInfo BeforeStart(AbortReason reason) =>

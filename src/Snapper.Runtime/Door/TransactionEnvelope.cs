@@ -1,3 +1,4 @@
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
 using Snapper.Protocol.Messages;
 
@@ -67,7 +68,11 @@ public sealed record Rejection(RejectionKind Kind, string Detail, TimeSpan? Retr
 /// <param name="Message">For people; names what happened.</param>
 /// <param name="Retryable">True exactly when the same request may succeed later unchanged.</param>
 /// <param name="Actor">The actor concerned, if one is.</param>
-public sealed record AbortDetails(AbortReason Reason, string Message, bool Retryable, ActorKey? Actor);
+public sealed record AbortDetails(AbortReason Reason, string Message, bool Retryable, ActorKey? Actor)
+{
+    /// <summary>What programs read of it; null: the application has given it no code.</summary>
+    public AbortCode? Code { get; init; }
+}
 
 /// <summary>The answer to a request.</summary>
 public sealed record TransactionEnvelope

@@ -274,6 +274,11 @@ public abstract partial class CallFrame : ActorContext, IWatchedCall
     {
         var why = exception is TransactionAbortException or TransactionDoomedException
             ? new AbortInfo(AbortReason.Application, exception.Message, Target)
+            {
+                Code = exception is TransactionAbortException { Code: { } code } abort
+                    ? new AbortCode(code, abort.Details)
+                    : null,
+            }
             : new AbortInfo(
                 AbortReason.Application, $"{Where()} threw {exception.GetType().Name}: {exception.Words()}", Target);
         Fail(why);

@@ -34,7 +34,7 @@ public static class CommitRecords
 
             bytes += isCommitted
                 ? RecordWeight.OfOutcome(request.Id, null, KeptOf(request.Result!, keptMax).Length)
-                : RecordWeight.OfOutcome(request.Id, request.Abort!.Actor, 3 * request.Abort.Message.Length);
+                : RecordWeight.OfOutcome(request.Id, request.Abort!.Actor, 3 * request.Abort.Text.Length);
         }
 
         return bytes;
@@ -182,7 +182,7 @@ public static class CommitRecords
         }
 
         var attempt = request.Attempt!;
-        var kept = committed ? KeptOf(request.Result!, keptMax) : Encoding.UTF8.GetBytes(request.Abort!.Message);
+        var kept = committed ? KeptOf(request.Result!, keptMax) : Encoding.UTF8.GetBytes(request.Abort!.Text);
         return new OutcomeRecord
         {
             RequestId = request.Id,

@@ -185,6 +185,9 @@ public sealed class Request : Transaction, IWatchedRequest
             Result = outcome == Outcome.Committed ? Result : default(ReadOnlyMemory<byte>),
             Abort = outcome == Outcome.Aborted && Abort is { } abort
                 ? new AbortDetails(abort.Reason, abort.Message, AbortReasons.IsRetryable(abort.Reason), abort.Actor)
+                {
+                    Code = abort.Code,
+                }
                 : null,
             Touched = Asked.AccessMode != AccessMode.Strict && attempt is not null ? attempt.Touched() : null,
         };

@@ -293,9 +293,15 @@ public sealed partial class Worker : ILogObserver
             Attempts = record.Attempts,
             Result = committed ? record.Payload : default,
             IsResultDropped = record.IsResultDropped,
-            Abort = committed ? null : new AbortDetails(
-                record.Abort, System.Text.Encoding.UTF8.GetString(record.Payload.Span), AbortReasons.IsRetryable(record.Abort), record.AbortActor),
+            Abort = committed ? null : AbortOf(record),
         };
+    }
+
+    private static AbortDetails AbortOf(OutcomeRecord record)
+    {
+        var (message, code) = AbortCode.Split(System.Text.Encoding.UTF8.GetString(record.Payload.Span));
+        var isRetryable = AbortReasons.IsRetryable(record.Abort);
+        return new AbortDetails(record.Abort, message, isRetryable, record.AbortActor) { Code = code };
     }
 }
 

@@ -27,6 +27,10 @@ public interface IDebt : ITransactionalActor
     Task<int> Misdeclared(Owe owe);
 
     Task<int> Hang(Owe owe);
+
+    Task Deny(int how);
+
+    Task AskDenied(Owe owe);
 }
 
 /// <summary>Methods that say themselves which actors they touch.</summary>
@@ -113,6 +117,21 @@ public sealed class DebtActor : TransactionalActor<DebtState>, IDebt
         }
 
         declaration.Actor<IDebt>(owe.To);
+    }
+
+    public Task Deny(int how) => throw how switch
+    {
+        0 => Abort("not_now", null),
+        1 => Abort("Not a code", null),
+        2 => Abort("too_much", new { Text = new string('x', 5_000) }),
+        3 => Abort("a message\0that_is_no_code\0{}"),
+        _ => Abort("insufficient_funds", new { Needed = how, Available = 3 }, "not enough"),
+    };
+
+    public async Task AskDenied(Owe owe)
+    {
+        await Add(1);
+        await Actor<IDebt>(owe.To).Deny(owe.Amount);
     }
 
     public Task<int> Hang(Owe owe) => Actor<IDebt>(owe.To).Add(owe.Amount);

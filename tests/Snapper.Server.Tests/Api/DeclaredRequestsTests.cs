@@ -38,6 +38,11 @@ public sealed class PurseActor : TransactionalActor<PurseState>, IPurse
     public async Task<int> Take(int amount)
     {
         var mine = await State.ForUpdate();
+        if (mine.Money + amount < 0)
+        {
+            throw Abort("insufficient_funds", new { Needed = -amount, Available = mine.Money }, "not enough");
+        }
+
         State.Set(new PurseState(mine.Money + amount));
         return mine.Money + amount;
     }
@@ -186,6 +191,28 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
         var refused = await Assert.ThrowsAsync<TransactionRejectedException>(() =>
             snapper.Actor<IPurse>("a").Run(purse => purse.Give(new Gift("b", -5))));
         Assert.Contains("The declaration of Purse.Give failed", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_abort_with_a_code_has_it_in_the_answer_and_in_the_client_s_exception()
+    {
+        var body = """{"actor":{"type":"Purse","id":"a"},"method":"Take","input":-101,"id":"k1"}""";
+        for (var i = 0; i < 2; i++)
+        {
+            var (status, answer) = await Post(body);
+
+            Assert.Equal(HttpStatusCode.Conflict, status);
+            var abort = answer.GetProperty("abort");
+            Assert.Equal(("application", "not enough", "insufficient_funds", """{"needed":101,"available":100}"""), (
+                abort.GetProperty("reason").GetString(), abort.GetProperty("message").GetString(),
+                abort.GetProperty("code").GetString(), abort.GetProperty("details").GetRawText()));
+        }
+
+        await using var snapper = new SnapperClient(new SnapperClientOptions { Worker = _http.BaseAddress });
+        var thrown = await Assert.ThrowsAsync<TransactionAbortedException>(
+            () => snapper.Actor<IPurse>("a").Act(purse => purse.Take(-200)));
+        Assert.Equal("insufficient_funds", thrown.Code);
+        Assert.Equal(200, thrown.Details!.Value.GetProperty("needed").GetInt32());
     }
 
     private async Task<(HttpStatusCode Status, JsonElement Answer)> Post(string body)

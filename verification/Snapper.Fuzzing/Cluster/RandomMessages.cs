@@ -1,5 +1,6 @@
 using Snapper.Cluster.Wire;
 using Snapper.Protocol.Batches;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Global;
 using Snapper.Protocol.Identity;
@@ -92,10 +93,14 @@ internal sealed class RandomMessages(Random random)
         Attempts = Small(),
         Worker = Maybe(Text),
         Result = Bytes(),
-        Abort = Maybe(() => new AbortDetails(One(Enum.GetValues<AbortReason>()), Text(), Flag(), Maybe(Actor))),
+        Abort = Maybe(() =>
+            new AbortDetails(One(Enum.GetValues<AbortReason>()), Text(), Flag(), Maybe(Actor)) { Code = Maybe(Code) }),
         Rejection = Maybe(Rejection),
         Touched = Maybe(() => Many(Declared)),
     };
+
+    private AbortCode Code() =>
+        new(One("a", "insufficient_funds_2"), Flag() ? null : """{"needed":10,"of":["\u0000"]}""");
 
     private Rejection Rejection() => new(
         (RejectionKind)random.Next((int)RejectionKind.Unavailable + 1),

@@ -24,7 +24,8 @@ internal sealed class AnswerBudget(int bytesMax, IAnswerRoom held)
     /// <returns>The answer, or what is kept of it; a committed one without its result is told by <see cref="BatchAnswer.Omission"/>.</returns>
     public BatchAnswer Take(TransactionEnvelope envelope)
     {
-        var size = envelope.Result.Length + ((long)BytesPerCharacterMax * (envelope.Abort?.Message.Length ?? 0)) + SizeOf(envelope.Touched);
+        var text = (long)(envelope.Abort?.Message.Length ?? 0) + (envelope.Abort?.Code?.Details?.Length ?? 0);
+        var size = envelope.Result.Length + (BytesPerCharacterMax * text) + SizeOf(envelope.Touched);
         if (size <= AlwaysFree)
         {
             return new BatchAnswer(envelope, null, 0);

@@ -147,6 +147,16 @@ internal static class EnvelopeWriter
             json.WriteEndObject();
         }
 
+        if (abort.Code is { } code)
+        {
+            json.WriteString("code"u8, code.Code);
+            if (code.Details is { } details)
+            {
+                json.WritePropertyName("details"u8);
+                json.WriteRawValue(details, skipInputValidation: true); // the serializer made it
+            }
+        }
+
         json.WriteEndObject();
     }
 
