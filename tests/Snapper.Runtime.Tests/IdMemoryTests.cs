@@ -26,7 +26,7 @@ public sealed class IdMemoryTests(ITestOutputHelper output)
         // As they come: over the eleven minutes for which they are kept.
         for (var i = 0; i < ids; i++)
         {
-            index.End(Hash(i), new KeptOutcome(Hash(-i), i), (long)i * 11 * Minute / ids);
+            index.End(Hash(i), null, new KeptOutcome(Hash(-i), i), (long)i * 11 * Minute / ids);
         }
 
         var full = Live();

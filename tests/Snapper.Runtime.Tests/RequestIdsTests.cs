@@ -31,7 +31,7 @@ public sealed class RequestIdsTests
                     ? new TransactionEnvelope { Id = "x", Outcome = Outcome.Committed }
                     : null;
                 var kept = new KeptOutcome(Key(random.Next()), random.Next(), envelope);
-                index.End(key, kept, (minute * Minute) + random.Next((int)Minute));
+                index.End(key, null, kept, (minute * Minute) + random.Next((int)Minute));
                 expected[key] = (kept, minute);
             }
 
@@ -109,7 +109,7 @@ public sealed class RequestIdsTests
         for (var minute = 0L; minute < 100; minute++)
         {
             Assert.Null(index.Refusal($"caller {minute}", minute * Minute, out var account));
-            index.End(Key(minute), new KeptOutcome(0, minute), minute * Minute, account);
+            index.End(Key(minute), null, new KeptOutcome(0, minute), minute * Minute, account);
             index.Forget((minute - 10) * Minute);
             Assert.InRange(index.Accounts, 1, 25);
         }

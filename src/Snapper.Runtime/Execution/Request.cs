@@ -13,6 +13,7 @@ public sealed class Request : Transaction, IWatchedRequest
     private const int Open = 0;
     private const int Answered = 1;
     private const int Settled = 2;
+    private const int ToldInDoubt = 3;
 
     private readonly TaskCompletionSource<TransactionEnvelope> _answer;
     private readonly UInt128 _key; // a generated id is seldom looked for
@@ -145,7 +146,7 @@ public sealed class Request : Transaction, IWatchedRequest
     /// <summary>Gives the answer to whoever waits. The first one counts.</summary>
     public bool TryAnswer(TransactionEnvelope envelope)
     {
-        if (Interlocked.Exchange(ref _answered, Answered) == Answered)
+        if (Interlocked.Exchange(ref _answered, Answered) is Answered or ToldInDoubt)
         {
             return false;
         }
@@ -157,7 +158,7 @@ public sealed class Request : Transaction, IWatchedRequest
     /// <summary>As <see cref="TryAnswer"/>, with an answer that is not the last word: not when that one is on its way.</summary>
     public bool TryAnswerInDoubt(TransactionEnvelope envelope)
     {
-        if (Interlocked.CompareExchange(ref _answered, Answered, Open) != Open)
+        if (Interlocked.CompareExchange(ref _answered, ToldInDoubt, Open) != Open)
         {
             return false;
         }
@@ -168,7 +169,11 @@ public sealed class Request : Transaction, IWatchedRequest
 
     /// <summary>Its outcome is durable and its answer follows at once: nobody is told any more that it is in doubt.</summary>
     /// <returns>True: that was told already, and its id will be asked for.</returns>
-    public bool Settle() => Interlocked.CompareExchange(ref _answered, Settled, Open) == Answered;
+    public bool Settle() =>
+        Interlocked.CompareExchange(ref _answered, Settled, Open) is Answered or ToldInDoubt;
+
+    /// <summary>Its caller was answered that it is in doubt, and its outcome is not known yet.</summary>
+    public bool IsToldInDoubt => Volatile.Read(ref _answered) == ToldInDoubt;
 
     /// <summary>The envelope of its present state.</summary>
     public TransactionEnvelope Envelope(Outcome outcome)

@@ -95,13 +95,15 @@ public sealed class IdempotencyIndex
         }
     }
 
-    /// <summary>Registers a request without asking (a generated id that is reported in doubt).</summary>
+    /// <summary>
+    /// Registers a generated id that is reported in doubt, unless another sending of it is under way: that one decides.
+    /// </summary>
     public void Register(UInt128 key, Request request)
     {
         var shard = ShardOf(key);
         lock (shard)
         {
-            shard.Running[key] = request;
+            shard.Running.TryAdd(key, request);
         }
     }
 
@@ -115,18 +117,27 @@ public sealed class IdempotencyIndex
         }
     }
 
-    /// <summary>A request has its outcome; <paramref name="kept"/> null: nothing is kept and the id may run again.</summary>
+    /// <summary>
+    /// A request has its outcome; <paramref name="kept"/> null: nothing is kept and the id may run again. Another
+    /// sending
+    /// of the id that is under way stays registered.
+    /// </summary>
     /// <param name="key">Of the id.</param>
+    /// <param name="request">The request; null: one of an earlier life.</param>
     /// <param name="kept">What is kept of it.</param>
     /// <param name="now">A timestamp of the worker's monotonic clock.</param>
     /// <param name="account">Of its caller; null: of all together.</param>
-    public void End(UInt128 key, KeptOutcome? kept, long now, IdAccount? account = null)
+    public void End(UInt128 key, Request? request, KeptOutcome? kept, long now, IdAccount? account = null)
     {
         var minute = now / _ticksOfAMinute;
         var shard = ShardOf(key);
         lock (shard)
         {
-            shard.Running.Remove(key);
+            if (shard.Running.TryGetValue(key, out var running) && ReferenceEquals(running, request))
+            {
+                shard.Running.Remove(key);
+            }
+
             if (kept is not { } outcome || !shard.Add(key, outcome, minute))
             {
                 return;

@@ -126,7 +126,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
             KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
                 ? new KeptOutcome(request.RequestHash, request.Sequence)
                 : null;
-            _ids.End(request.Key, kept, _worker.Time.GetTimestamp(), request.IdAccount);
+            _ids.End(request.Key, request, kept, _worker.Time.GetTimestamp(), request.IdAccount);
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
@@ -143,7 +143,8 @@ public sealed class RequestManager : IRequestManager, IDisposable
             if (!request.HasCallerKey)
             {
                 // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, new KeptOutcome(request.Hash(), 0, envelope), _worker.Time.GetTimestamp());
+                _ids.End(request.Key, request, new KeptOutcome(request.Hash(), 0, envelope),
+                    _worker.Time.GetTimestamp());
             }
         }
 
@@ -168,6 +169,12 @@ public sealed class RequestManager : IRequestManager, IDisposable
         {
             envelope = request.Envelope(Outcome.InDoubt);
         }
+        else if (_ids.TryFind(request.Key, out _, out _))
+        {
+            // Another sending of the id came meanwhile, and has committed, or may: the flush that let this answer go
+            // may have its record.
+            envelope = request.Envelope(Outcome.InDoubt);
+        }
 
         EndCheck(request, envelope);
     }
@@ -185,7 +192,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
     {
         if (request.HasCallerKey)
         {
-            _ids.End(request.Key, null, 0);
+            _ids.End(request.Key, request, null, 0);
         }
     }
 
@@ -200,7 +207,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         _wheel.Remove(request);
         if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
-            _ids.End(request.Key, null, 0); // it was answered in doubt; who owns the root knows it by its id
+            _ids.End(request.Key, request, null, 0); // it was answered in doubt; who owns the root knows it by its id
         }
 
         Interlocked.Decrement(ref _inFlight);
@@ -214,9 +221,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
         }
 
         var answered = request.TryAnswerInDoubt(request.Envelope(Outcome.InDoubt));
-        if (!answered && !request.HasCallerKey)
+        if (!answered && !request.HasCallerKey && !request.IsToldInDoubt)
         {
-            _ids.End(request.Key, null, 0); // the answer was quicker
+            _ids.End(request.Key, request, null, 0); // the answer was quicker
         }
     }
 
@@ -263,7 +270,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
     /// <summary>After a start: an outcome that the log holds.</summary>
     public void Recovered(string id, UInt128 requestHash, long sequence) =>
-        _ids.End(RequestHash.OfId(id), new KeptOutcome(requestHash, sequence), _worker.Time.GetTimestamp());
+        _ids.End(RequestHash.OfId(id), null, new KeptOutcome(requestHash, sequence), _worker.Time.GetTimestamp());
 
     private void OnExpired(Request request)
     {
@@ -387,7 +394,13 @@ public sealed class RequestManager : IRequestManager, IDisposable
             var waits = running.TryWait();
             try
             {
-                return await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time, cancellation).ConfigureAwait(false);
+                var answer =
+                    await running.Answer.WaitAsync(request.Asked.Timeout, _worker.Time,
+                    cancellation).ConfigureAwait(false);
+                if (waits || answer.Abort?.Reason != AbortReason.Cancelled)
+                {
+                    return answer;
+                }
             }
             catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
             {
@@ -398,6 +411,9 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
                 return running.Envelope(Outcome.InDoubt);
             }
+
+            // Its callers had left before this one came: it was cancelled for them, and not for this one.
+            return await BeginWithKey(request, cancellation).ConfigureAwait(false);
         }
 
         return await Kept(request.Asked, done, cancellation).ConfigureAwait(false);
