@@ -10,8 +10,8 @@ using Xunit;
 namespace Snapper.Cli.Tests;
 
 /// <summary>
-/// A web application of one's own: a project outside of this tree, made of the README of the package
-/// <c>Snapper.AspNetCore</c>, which has nothing of this tree but its packages.
+/// A web application of one's own: projects outside of this tree, made of the README of the package
+/// <c>Snapper.AspNetCore</c> and of the template, which have nothing of this tree but its packages.
 /// </summary>
 public sealed class OwnApplicationTests : IDisposable
 {
@@ -60,6 +60,7 @@ public sealed class OwnApplicationTests : IDisposable
         await File.WriteAllTextAsync(_temp.File("Shop/Program.cs"), code[0]);
         await File.WriteAllTextAsync(_temp.File("Shop/Counter.cs"), code[1]);
         await Dotnet(_temp.Path, "build", "Shop", "-c", "Release", "--nologo");
+        await TemplateIsTested();
 
         var ports = Ports.Free(2).Select(static port => port.ToString(CultureInfo.InvariantCulture)).ToArray();
         var start = new ProcessStartInfo(
@@ -95,6 +96,18 @@ public sealed class OwnApplicationTests : IDisposable
         }
     }
 
+    /// <summary>What <c>dotnet new snapper-app</c> makes is built without a warning, and its tests pass.</summary>
+    private async Task TemplateIsTested()
+    {
+        await Dotnet(_temp.Path, "new", "install", _temp.File("feed/Snapper.Templates.0.1.0.nupkg"));
+        await Dotnet(_temp.Path, "new", "snapper-app", "-n", "My.Store");
+        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("My.Store/dapr.yaml")), StringComparison.Ordinal);
+        await Dotnet(_temp.Path, "new", "snapper-actor", "-n", "Cart", "-o", "My.Store/My.Store");
+        await Dotnet(
+            _temp.Path, "test", "My.Store/My.Store.Tests", "-c", "Release", "--nologo",
+            "-p:TreatWarningsAsErrors=true", $"-p:RestorePackagesPath={_temp.File("packages")}");
+    }
+
     private static async Task Ready(HttpClient http, Process shop)
     {
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(60));
@@ -115,20 +128,20 @@ public sealed class OwnApplicationTests : IDisposable
         }
     }
 
-    /// <summary>The package, and all of ours that it needs.</summary>
+    /// <summary>The packages that an application refers to, and all of ours that they need.</summary>
     private async Task Pack(string source)
     {
-        var needed = new List<string> { Package };
+        var needed = new List<string> { Package, "Snapper.Testing", "Snapper.Templates" };
         for (var i = 0; i < needed.Count; i++)
         {
-            var project = XDocument.Load(Path.Combine(source, "src", needed[i], needed[i] + ".csproj"));
+            var project = XDocument.Load(ProjectOf(source, needed[i]));
             needed.AddRange(project.Descendants("ProjectReference")
                 .Where(static reference => (string?)reference.Attribute("ReferenceOutputAssembly") != "false")
                 .Select(static reference => Path.GetFileNameWithoutExtension((string)reference.Attribute("Include")!))
                 .Where(name => !needed.Contains(name)).Distinct().ToArray());
         }
 
-        var projects = string.Join(';', needed.Select(name => Path.Combine(source, "src", name, name + ".csproj")));
+        var projects = string.Join(';', needed.Select(name => ProjectOf(source, name)));
         await File.WriteAllTextAsync(
             _temp.File("pack.proj"),
             $"""
@@ -145,13 +158,17 @@ public sealed class OwnApplicationTests : IDisposable
         Assert.Equal(needed.Order(), packed.Order());
     }
 
-    private static async Task Dotnet(string folder, params string[] arguments)
+    private static string ProjectOf(string source, string name) =>
+        ((string[])["src", "verification"]).Select(folder => Path.Combine(source, folder, name, name + ".csproj")).First(File.Exists);
+
+    private async Task Dotnet(string folder, params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet", arguments)
         {
             WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true,
         };
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        start.Environment["DOTNET_CLI_HOME"] = _temp.File("home"); // where templates are installed
         using var process = Process.Start(start)!;
         var (output, errors) = (process.StandardOutput.ReadToEndAsync(), process.StandardError.ReadToEndAsync());
         await process.WaitForExitAsync().WaitAsync(TimeSpan.FromMinutes(3));

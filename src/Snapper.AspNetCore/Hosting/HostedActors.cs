@@ -1,3 +1,5 @@
+using System.Collections.Frozen;
+using Snapper.Actors;
 using Snapper.Actors.Generated;
 
 namespace Snapper.AspNetCore.Hosting;
@@ -6,6 +8,7 @@ namespace Snapper.AspNetCore.Hosting;
 internal sealed class HostedActors
 {
     private readonly IReadOnlyList<ActorTypeDescriptor> _asGenerated;
+    private readonly FrozenSet<(string Type, string Method)> _withoutResult;
 
     /// <summary>All of them together.</summary>
     /// <param name="sources">Where types come from, for messages, and the types.</param>
@@ -39,6 +42,9 @@ internal sealed class HostedActors
         _asGenerated = descriptors;
         Descriptors = hosted is null ? descriptors : [.. descriptors.Select(hosted)];
         Types = [.. descriptors.Select(descriptor => descriptor.Type)];
+        _withoutResult = descriptors
+            .SelectMany(type => type.Methods.Where(method => method.ResultType == typeof(Nothing)), (type, method) => (type.Type, method.Name))
+            .ToFrozenSet();
     }
 
     /// <summary>All of them.</summary>
@@ -50,6 +56,9 @@ internal sealed class HostedActors
     /// <summary>Whether an actor type has a method; with <c>*</c>, whether there is the type.</summary>
     public bool HasMethod(string type, string method) => Descriptors.Any(descriptor =>
         descriptor.Type == type && (method == "*" || descriptor.Methods.Any(known => known.Name == method)));
+
+    /// <summary>Whether a method answers with a value; one that is not known here does.</summary>
+    public bool HasResult(string type, string method) => !_withoutResult.Contains((type, method));
 
     /// <summary>Makes an actor of each type, to see that what their constructors ask for is there.</summary>
     /// <param name="services">Of the worker.</param>

@@ -60,7 +60,8 @@ internal static class WorkerServices
         sidecar.RequireRight(Right.Channel, Reach.Common);
         var gate = services.GetRequiredService<AuthorizationMiddleware>();
         sidecar.MapDaprActorHost(
-            new SidecarActorHost(settings.Name, settings.Actors.Types, door, options, mailbox, gate),
+            new SidecarActorHost(
+                settings.Name, settings.Actors.Types, door, options, mailbox, gate, settings.Actors.HasResult),
             new DaprHostOptions
             {
                 MapHealth = false,
