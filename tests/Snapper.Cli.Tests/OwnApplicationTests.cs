@@ -101,7 +101,8 @@ public sealed class OwnApplicationTests : IDisposable
     {
         await Dotnet(_temp.Path, "new", "install", _temp.File("feed/Snapper.Templates.0.1.0.nupkg"));
         await Dotnet(_temp.Path, "new", "snapper-app", "-n", "My.Store");
-        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("My.Store/dapr.yaml")), StringComparison.Ordinal);
+        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("My.Store/dapr.yaml")),
+            StringComparison.Ordinal);
         await Dotnet(_temp.Path, "new", "snapper-actor", "-n", "Cart", "-o", "My.Store/My.Store");
         await Dotnet(
             _temp.Path, "test", "My.Store/My.Store.Tests", "-c", "Release", "--nologo",
@@ -159,7 +160,8 @@ public sealed class OwnApplicationTests : IDisposable
     }
 
     private static string ProjectOf(string source, string name) =>
-        ((string[])["src", "verification"]).Select(folder => Path.Combine(source, folder, name, name + ".csproj")).First(File.Exists);
+        ((string[])["src", "verification"]).Select(folder =>
+            Path.Combine(source, folder, name, name + ".csproj")).First(File.Exists);
 
     private async Task Dotnet(string folder, params string[] arguments)
     {

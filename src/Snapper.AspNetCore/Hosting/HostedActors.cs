@@ -43,7 +43,8 @@ internal sealed class HostedActors
         Descriptors = hosted is null ? descriptors : [.. descriptors.Select(hosted)];
         Types = [.. descriptors.Select(descriptor => descriptor.Type)];
         _withoutResult = descriptors
-            .SelectMany(type => type.Methods.Where(method => method.ResultType == typeof(Nothing)), (type, method) => (type.Type, method.Name))
+            .SelectMany(type => type.Methods.Where(method => method.ResultType == typeof(Nothing)), (type, method) =>
+                (type.Type, method.Name))
             .ToFrozenSet();
     }
 

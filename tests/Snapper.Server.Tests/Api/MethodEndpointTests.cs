@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Json;
 using Snapper.AspNetCore.Api;
 using Snapper.AspNetCore.Hosting;
+using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Messages;
 using Snapper.Runtime.Door;
 using Snapper.Sidecar.Hosting;
@@ -94,6 +95,26 @@ public sealed class MethodEndpointTests
         {
             AssertFailed(await Call(door, remoting ? Wrapped : Input, remoting), remoting, reason);
         }
+    }
+
+    [Fact]
+    public async Task An_abort_has_its_code_its_details_and_the_advice_to_repeat_it()
+    {
+        var abort = new AbortDetails(AbortReason.Conflict, "too late", true, null)
+        {
+            Code = new AbortCode("too_late", "{\"by\":3}"),
+        };
+        var door = FakeTransactionService.Answering(request =>
+            FakeTransactionService.Committed(request) with { Outcome = Outcome.Aborted, Abort = abort, Result =
+                default });
+
+        var typed = await Call(door, Wrapped, remoting: true);
+        Assert.Contains("conflict too_late: too late [retryable]", Encoding.UTF8.GetString(typed.Body.Span),
+            StringComparison.Ordinal);
+        using var json = JsonDocument.Parse((await Call(door, Input)).Body);
+        Assert.Equal(
+            """{"reason":"conflict","message":"too late","retryable":true,"code":"too_late","details":{"by":3}}""",
+            json.RootElement.GetProperty("abort").GetRawText());
     }
 
     [Theory]

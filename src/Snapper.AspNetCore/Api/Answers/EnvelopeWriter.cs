@@ -131,7 +131,8 @@ internal static class EnvelopeWriter
         }
     }
 
-    private static void WriteAbort(Utf8JsonWriter json, AbortDetails abort)
+    /// <summary>The field <c>abort</c>.</summary>
+    internal static void WriteAbort(Utf8JsonWriter json, AbortDetails abort)
     {
         json.WriteStartObject("abort"u8);
         json.WriteString("reason"u8, abort.Reason is AbortReason.None or AbortReason.Undone

@@ -70,7 +70,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             return new ActorReply(envelope.Written.ToArray());
         }
 
-        return Failed(call, problem, problem.Type[(problem.Type.LastIndexOf(':') + 1)..]);
+        return Failed(call, problem, abort: null);
     }
 
     private bool TryRead(
@@ -190,18 +190,14 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         if (Problem.Of(envelope, options.RetryAfter) is { } problem)
         {
-            var reason = envelope.Abort is { } abort
-                ? AbortReasons.Name(abort.Reason)
-                : problem.Type[(problem.Type.LastIndexOf(':') + 1)..];
-            return Failed(call, problem, reason);
+            return Failed(call, problem, envelope.Abort);
         }
 
         if (envelope.IsResultDropped)
         {
             const string dropped =
                 "The transaction has committed, and its result was too large to be kept for a repetition.";
-            return Failed(call, new Problem(410, "urn:snapper:result-dropped", "Result dropped", dropped),
-                "result-dropped");
+            return Failed(call, new Problem(410, "urn:snapper:result-dropped", "Result dropped", dropped), abort: null);
         }
 
         var result = envelope.Result.IsEmpty ? "null"u8.ToArray() : envelope.Result;
@@ -211,12 +207,16 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
     }
 
     // A typed proxy rethrows what comes as an exception. Of all other failures daprd makes a bare 500.
-    private static ActorReply Failed(in ActorCall call, in Problem problem, string reason)
+    private static ActorReply Failed(in ActorCall call, in Problem problem, AbortDetails? abort)
     {
+        var reason = abort is null ? problem.Type[(problem.Type.LastIndexOf(':') + 1)..]
+            : AbortReasons.Name(abort.Reason);
         if (call.IsRemoting)
         {
-            return new ActorReply(ActorRemoting.Error(ExceptionType, $"{reason}: {problem.Detail}"),
-                "application/octet-stream")
+            var code = abort?.Code is { } given ? $"{reason} {given.Code}" : reason;
+            var advice = abort is { Retryable: true } || problem.RetryAfter is not null ? " [retryable]" : "";
+            return new ActorReply(
+                ActorRemoting.Error(ExceptionType, $"{code}: {problem.Detail}{advice}"), "application/octet-stream")
             {
                 ErrorHeader = ActorRemoting.ErrorHeaderText,
             };
@@ -226,6 +226,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         buffer.Json.WriteStartObject();
         problem.WriteFields(buffer.Json);
         buffer.Json.WriteString("reason"u8, reason);
+        if (abort is not null)
+        {
+            EnvelopeWriter.WriteAbort(buffer.Json, abort);
+        }
+
         buffer.Json.WriteEndObject();
         buffer.Json.Flush();
         return new ActorReply(buffer.Written.ToArray(), "application/problem+json") { Status = problem.Status };
