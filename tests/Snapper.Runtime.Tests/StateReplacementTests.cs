@@ -123,8 +123,8 @@ public sealed class StateReplacementTests
     [Fact]
     public void Callers_cannot_name_these_methods()
     {
-        Assert.Contains("operator", NameRules.MethodError(StateMethods.Import), StringComparison.Ordinal);
-        Assert.Contains("operator", NameRules.MethodError(StateMethods.Delete), StringComparison.Ordinal);
+        Assert.Contains("worker's own", NameRules.MethodError(StateMethods.Import), StringComparison.Ordinal);
+        Assert.Contains("worker's own", NameRules.MethodError(StateMethods.Delete), StringComparison.Ordinal);
         Assert.Null(NameRules.MethodError("Import"));
     }
 
