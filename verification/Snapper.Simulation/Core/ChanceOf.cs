@@ -103,4 +103,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>How many callers are known apart.</summary>
     Callers = 37,
+
+    /// <summary>Which requests are sent again under the id that a worker made for them.</summary>
+    GeneratedIds = 38,
 }

@@ -24,6 +24,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
     private const long Road = 3 * TimeSpan.TicksPerMillisecond;
 
     private readonly SeededChance _chance = SeededChance.For(world.Scenario.Seed, ChanceOf.Client, (uint)number);
+    private readonly SeededChance _sentAgain = SeededChance.For(world.Scenario.Seed, ChanceOf.GeneratedIds, (uint)number);
     private int _begun;
 
     /// <summary>Sends its first transaction.</summary>
@@ -61,11 +62,14 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         private TransactionEnvelope? _lastAbort;
         private int _sends;
         private int _undecided; // deliveries that may still have an effect
+        private readonly PlannedTransaction _asked = transaction;
+        private PlannedTransaction _sent = transaction; // with an id, where a worker made it one
         private bool _isConcluded;
+        private bool _isTold; // its id was made by a worker
 
         private SeededChance Chance => client._chance;
 
-        private bool HasKey => transaction.Request.Id is not null;
+        private bool HasKey => _sent.Request.Id is not null;
 
         public void Send()
         {
@@ -81,7 +85,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 Deliver(misrouted: false, gone: false);
             }
 
-            var patience = transaction.Request.Timeout.Ticks + Chance.Between(Road, 20 * Road);
+            var patience = _sent.Request.Timeout.Ticks + Chance.Between(Road, 20 * Road);
             _world.After(patience, null, () =>
             {
                 if (mark == _sends)
@@ -150,17 +154,17 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 _world.After(Chance.Between(0, 4 * Road), worker.Scope, source.Cancel);
             }
 
-            _world.Sent(transaction.Request);
+            _world.Sent(_sent.Request);
             // One worker alone that was replaced, and has not met that, knows nothing of the next one (I2).
-            var hadCommitted = HasKey && !worker.IsAlone && _world.HasCommitted(transaction.Request.Id!);
-            var answer = worker.Door.Submit(transaction.Request, leaving);
+            var hadCommitted = HasKey && !worker.IsAlone && _world.HasCommitted(_sent.Request.Id!);
+            var answer = worker.Door.Submit(_sent.Request, leaving);
             if (answer.IsCompleted)
             {
                 Left(answer.Result, answerLost || gone, hadCommitted);
                 return;
             }
 
-            _world.Open.Add(worker, transaction.Request, answer);
+            _world.Open.Add(worker, _sent.Request, answer);
             answer.Hear(envelope => Left(envelope, answerLost || gone, hadCommitted));
         }
 
@@ -169,7 +173,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
         {
             var deniesIt = envelope is { Outcome: Outcome.Rejected }
                 or { Outcome: Outcome.Aborted, Abort.Retryable: true };
-            if (hadCommitted && deniesIt && _world.IsKept(transaction.Request.Id!))
+            if (hadCommitted && deniesIt && _world.IsKept(_sent.Request.Id!))
             {
                 _world.Violated(
                     $"I2: request {Name} had committed when it was sent again, and was answered "
@@ -199,7 +203,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
 
         private void Answered(TransactionEnvelope envelope)
         {
-            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.IsCalm && transaction.Request.Timeout >= s_ample)
+            if (envelope.Abort is { Reason: AbortReason.Timeout } && _world.IsCalm && _sent.Request.Timeout >= s_ample)
             {
                 _world.Violated($"Request {Name} timed out although nothing went wrong: {envelope.Abort.Message}");
             }
@@ -209,6 +213,9 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 case Outcome.Committed:
                     Settle(envelope);
                     break;
+                case Outcome.Aborted when _isTold && !envelope.Abort!.Retryable:
+                    Conclude(ObservedOutcome.Unknown); // of a request that came without an id an abort is not kept
+                    break;
                 case Outcome.Aborted when HasKey && !envelope.Abort!.Retryable:
                     Settle(envelope); // kept: every other delivery of this id hears the same
                     break;
@@ -217,7 +224,13 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                     _lastAbort = envelope;
                     GoOn();
                     break;
-                case Outcome.InDoubt when !HasKey && !_isConcluded:
+                case Outcome.InDoubt when !HasKey && !_isConcluded && client._sentAgain.Percent(50):
+                    // As the API's documentation says: the same request again, with the id that was told.
+                    _sent = _sent with { Request = _sent.Request with { Id = envelope.Id } };
+                    _isTold = true;
+                    GoOn();
+                    break;
+                case Outcome.InDoubt when (!HasKey || _isTold) && !_isConcluded:
                     _sends++; // it waits for what it hears by the id
                     AskLater(envelope.Id, MaxLooks);
                     break;
@@ -330,7 +343,7 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 return;
             }
 
-            if (HasKey && !_world.IsKept(transaction.Request.Id!))
+            if (HasKey && !_world.IsKept(_sent.Request.Id!))
             {
                 Conclude(ObservedOutcome.Unknown); // it would run once more, as it may
                 return;
@@ -368,19 +381,19 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
 
             _isConcluded = true;
             _sends = int.MaxValue;
-            _world.Concluded(transaction, verdict, _final ?? (verdict == ObservedOutcome.Aborted ? _lastAbort : null), _invoked);
+            _world.Concluded(_asked, verdict, _final ?? (verdict == ObservedOutcome.Aborted ? _lastAbort : null), _invoked);
             concluded(verdict, _final);
         }
 
         private bool Strikes() => !_world.IsHealed && Chance.PerMille(_world.Scenario.RequestFaultPerMille);
 
-        private string Name => transaction.Request.Id ?? $"{transaction.Client}-{transaction.Number}";
+        private string Name => _sent.Request.Id ?? $"{_sent.Client}-{_sent.Number}";
 
         private TransactionEnvelope NotOpen() => new()
         {
-            Id = transaction.Request.Id ?? string.Empty,
+            Id = _sent.Request.Id ?? string.Empty,
             Outcome = Outcome.Rejected,
-            Mode = transaction.Request.Mode,
+            Mode = _sent.Request.Mode,
             Rejection = new Rejection(RejectionKind.Unavailable, "simulated: nobody listens"),
         };
     }
