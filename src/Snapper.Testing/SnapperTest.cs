@@ -1,3 +1,4 @@
+using Microsoft.Extensions.DependencyInjection;
 using Snapper.Actors;
 using Snapper.Client;
 using Snapper.Client.Calls;
@@ -13,7 +14,7 @@ namespace Snapper.Testing;
 /// <example>
 /// <code>
 /// await using var snapper = await SnapperTest.Start(options => options.AddActors(typeof(Account).Assembly));
-/// await snapper.Actor&lt;IAccount&gt;("alice").Call(account => account.Deposit(10));
+/// await snapper.Actor&lt;IAccount&gt;("alice").Act(account => account.Deposit(10));
 /// await snapper.Restart();
 /// </code>
 /// </example>
@@ -67,6 +68,7 @@ public sealed class SnapperTest : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(configure);
         var options = new SnapperTestOptions();
         configure(options);
+        options.Services.AddLogging(); // actors take loggers
         if (options.Types.Count == 0)
         {
             throw new ArgumentException("There is no actor type to host: call AddActors.", nameof(configure));

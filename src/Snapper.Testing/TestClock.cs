@@ -14,6 +14,7 @@ public sealed class TestClock : TimeProvider
     private readonly long _began;
     private readonly Lock _gate = new();
     private readonly HashSet<Timer> _timers = [];
+    private static readonly TimeSpan s_most = TimeSpan.FromDays(3_660);
     private long _ahead; // in units of the timestamp
 
     internal TestClock(TimeProvider real, DateTimeOffset startsAt)
@@ -36,11 +37,14 @@ public sealed class TestClock : TimeProvider
     public override DateTimeOffset GetUtcNow() => _startsAt + GetElapsedTime(_began, GetTimestamp());
 
     /// <summary>Puts the clock forward.</summary>
-    /// <param name="by">Zero or more.</param>
-    /// <exception cref="ArgumentOutOfRangeException">It is negative: no clock of a worker goes back.</exception>
+    /// <param name="by">Zero to 3,660 days.</param>
+    /// <exception cref="ArgumentOutOfRangeException">
+    /// It is negative, or more: no clock of a worker goes back.
+    /// </exception>
     public void Advance(TimeSpan by)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(by, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(by, s_most);
         Timer[] timers;
         lock (_gate)
         {

@@ -5,6 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.AspNetCore.Api;
+using Snapper.AspNetCore.Applications;
 using Snapper.AspNetCore.Hosting;
 using Snapper.Storage.Memory;
 using Snapper.Storage.States;
@@ -47,16 +48,19 @@ internal sealed class TestLife
         var life = new TestLife(options.Services.BuildServiceProvider());
         try
         {
-            foreach (var type in options.Types)
+            await using (var scope = life._services.CreateAsyncScope())
             {
-                Make(type, life._services);
+                foreach (var type in options.Types)
+                {
+                    Make(type, scope.ServiceProvider);
+                }
             }
 
             life._worker = await WorkerHost.Start(
                 new WorkerSetup
                 {
                     Options = new WorkerOptions { Executors = options.Executors },
-                    ActorTypes = options.Types,
+                    ActorTypes = [.. options.Types.Select(type => ScopedActors.Of(type, options.Services))],
                     Log = new MemoryTransactionLog(storage),
                     Store = new MemoryStateStore(storage, time, new StateStoreOptions()),
                     Services = life._services,

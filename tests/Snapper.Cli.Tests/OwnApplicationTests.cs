@@ -100,12 +100,12 @@ public sealed class OwnApplicationTests : IDisposable
     private async Task TemplateIsTested()
     {
         await Dotnet(_temp.Path, "new", "install", _temp.File("feed/Snapper.Templates.0.1.0.nupkg"));
-        await Dotnet(_temp.Path, "new", "snapper-app", "-n", "My.Store");
-        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("My.Store/dapr.yaml")),
+        await Dotnet(_temp.Path, "new", "snapper-app", "-n", "my-store");
+        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("my-store/dapr.yaml")),
             StringComparison.Ordinal);
-        await Dotnet(_temp.Path, "new", "snapper-actor", "-n", "Cart", "-o", "My.Store/My.Store");
+        await Dotnet(_temp.Path, "new", "snapper-actor", "-n", "Cart", "-o", "my-store/my-store");
         await Dotnet(
-            _temp.Path, "test", "My.Store/My.Store.Tests", "-c", "Release", "--nologo",
+            _temp.Path, "test", "my-store/my-store.Tests", "-c", "Release", "--nologo",
             "-p:TreatWarningsAsErrors=true", $"-p:RestorePackagesPath={_temp.File("packages")}");
     }
 

@@ -108,7 +108,8 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
     {
         var wrong =
             await Assert.ThrowsAsync<InvalidOperationException>(() =>
-            SnapperTest.Start(options => options.AddActors(typeof(Wallet).Assembly)));
+            SnapperTest.Start(options =>
+            options.AddActors(typeof(Wallet).Assembly).Services.AddScoped<Visits>()));
 
         Assert.Contains("Wallet", wrong.Message, StringComparison.Ordinal);
         Assert.Contains(nameof(ILimits), wrong.Message, StringComparison.Ordinal);
@@ -122,7 +123,7 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
             SnapperTest.Start(options => options.AddActors(typeof(string).Assembly)));
         var twice = await Assert.ThrowsAsync<ArgumentException>(() => SnapperTest.Start(options =>
             options.AddActors(typeof(Wallet).Assembly).AddActors(typeof(Wallet).Assembly)));
-        Assert.Contains("Wallet", twice.Message, StringComparison.Ordinal);
+        Assert.Contains("Teller", twice.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -143,6 +144,16 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
         var refused =
             await Assert.ThrowsAsync<OperationRefusedException>(() => snapper.Client.Read([new("Nothing", "a")]));
         Assert.Equal(404, refused.Status);
+    }
+
+    [Fact]
+    public async Task Each_call_has_a_scope_as_in_a_worker_and_loggers_are_there()
+    {
+        await using var snapper = await Start();
+        var teller = snapper.Actor<ITeller>("t");
+
+        Assert.Equal(1, await teller.Act(actor => actor.Ask()));
+        Assert.Equal(1, await teller.Act(actor => actor.Ask()));
     }
 
     [Fact]
@@ -196,6 +207,7 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
     {
         options.AddActors(typeof(Wallet).Assembly);
         options.Services.AddSingleton<ILimits>(new Limits(most));
+        options.Services.AddScoped<Visits>();
         options.StartsAt = start ?? options.StartsAt;
     });
 

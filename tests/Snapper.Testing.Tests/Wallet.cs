@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Snapper.Actors;
 
 namespace Snapper.Testing.Tests;
@@ -61,4 +62,30 @@ public sealed class Wallet(ILimits limits) : TransactionalActor<Money>, IWallet
     public async Task<DateTimeOffset> LastPut() => (await State.Get()).At;
 
     public Task Wait(int milliseconds) => Context.Delay(TimeSpan.FromMilliseconds(milliseconds));
+}
+
+public interface ITeller : ITransactionalActor
+{
+    Task<int> Ask();
+}
+
+public sealed record Nothing(int Unused);
+
+/// <summary>Takes what a real worker makes anew for each call, and a logger.</summary>
+[TransactionalActor("Teller")]
+public sealed class Teller(Visits visits, ILogger<Teller> logger) : TransactionalActor<Nothing>, ITeller
+{
+    protected override Nothing InitialState() => new(0);
+
+    public Task<int> Ask()
+    {
+        logger.LogDebug("Asked");
+        return Task.FromResult(++visits.Count);
+    }
+}
+
+/// <summary>A scoped service.</summary>
+public sealed class Visits
+{
+    public int Count { get; set; }
 }

@@ -1,4 +1,6 @@
 using System.Collections.Frozen;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 
@@ -9,6 +11,7 @@ internal sealed class HostedActors
 {
     private readonly IReadOnlyList<ActorTypeDescriptor> _asGenerated;
     private readonly FrozenSet<(string Type, string Method)> _withoutResult;
+    private readonly FrozenSet<(string Type, string Method)> _withList;
 
     /// <summary>All of them together.</summary>
     /// <param name="sources">Where types come from, for messages, and the types.</param>
@@ -42,10 +45,8 @@ internal sealed class HostedActors
         _asGenerated = descriptors;
         Descriptors = hosted is null ? descriptors : [.. descriptors.Select(hosted)];
         Types = [.. descriptors.Select(descriptor => descriptor.Type)];
-        _withoutResult = descriptors
-            .SelectMany(type => type.Methods.Where(method => method.ResultType == typeof(Nothing)), (type, method) =>
-                (type.Type, method.Name))
-            .ToFrozenSet();
+        _withoutResult = MethodsWith(descriptors, static method => method.ResultType == typeof(Nothing));
+        _withList = MethodsWith(descriptors, static method => IsList(method.InputType));
     }
 
     /// <summary>All of them.</summary>
@@ -60,6 +61,9 @@ internal sealed class HostedActors
 
     /// <summary>Whether a method answers with a value; one that is not known here does.</summary>
     public bool HasResult(string type, string method) => !_withoutResult.Contains((type, method));
+
+    /// <summary>Whether the input of a method is an array in JSON.</summary>
+    public bool TakesList(string type, string method) => _withList.Contains((type, method));
 
     /// <summary>Makes an actor of each type, to see that what their constructors ask for is there.</summary>
     /// <param name="services">Of the worker.</param>
@@ -80,4 +84,12 @@ internal sealed class HostedActors
             }
         }
     }
+
+    private static FrozenSet<(string Type, string Method)> MethodsWith(
+        IEnumerable<ActorTypeDescriptor> types, Func<ActorMethod, bool> isSuch) => types
+        .SelectMany(type => type.Methods.Where(isSuch), static (type, method) => (type.Type, method.Name))
+        .ToFrozenSet();
+
+    private static bool IsList(Type input) =>
+        JsonSerializerOptions.Web.GetTypeInfo(input).Kind == JsonTypeInfoKind.Enumerable;
 }

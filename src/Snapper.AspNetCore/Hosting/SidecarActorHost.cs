@@ -13,9 +13,11 @@ namespace Snapper.AspNetCore.Hosting;
 /// </summary>
 internal sealed class SidecarActorHost(
     string worker, IReadOnlyList<string> types, ITransactionService door, ApiOptions options, MailboxEndpoint mailbox,
-    AuthorizationMiddleware? gate = null, Func<string, string, bool>? hasResult = null) : IActorHost
+    AuthorizationMiddleware? gate = null, Func<string, string, bool>? hasResult = null,
+    Func<string, string, bool>? takesList = null) : IActorHost
 {
-    private readonly MethodEndpoint _methods = new(door, options, hasResult ?? (static (_, _) => true));
+    private readonly MethodEndpoint _methods = new(
+        door, options, hasResult ?? (static (_, _) => true), takesList ?? (static (_, _) => false));
     private readonly string _pinned = "@" + worker;
     private readonly string _mailboxType = MailboxEndpoint.ActorType + "@" + worker;
 
@@ -72,7 +74,7 @@ internal sealed class SidecarActorHost(
 
         return new ActorReply(await ActorEndpoint.Call(
             door, options, type, call.ActorId, call.IdIsDoubtful, call.Body.Span, IsTooLarge(call),
-                origin, caller, held, cancellation));
+                origin, caller, held, call.IdempotencyKey, cancellation));
     }
 
     private async ValueTask<ActorReply> Refuse(Sidecar.Hosting.ActorCall call, Rejection refusal) =>

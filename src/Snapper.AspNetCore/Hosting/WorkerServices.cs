@@ -61,7 +61,8 @@ internal static class WorkerServices
         var gate = services.GetRequiredService<AuthorizationMiddleware>();
         sidecar.MapDaprActorHost(
             new SidecarActorHost(
-                settings.Name, settings.Actors.Types, door, options, mailbox, gate, settings.Actors.HasResult),
+                settings.Name, settings.Actors.Types, door, options, mailbox, gate, settings.Actors.HasResult,
+                settings.Actors.TakesList),
             new DaprHostOptions
             {
                 MapHealth = false,

@@ -9,6 +9,7 @@ using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Primitives;
 using Snapper.Sidecar.Client;
 
 namespace Snapper.Sidecar.Hosting;
@@ -159,9 +160,10 @@ public sealed class HttpActorTransport
                         TraceState = headers.TraceState,
                         CallerAppId = headers[DaprHeaders.CallerAppId],
                         Authorization = headers.Authorization,
-                        IdempotencyKey = headers[DaprHeaders.IdempotencyKey],
+                        IdempotencyKey = Only(headers[DaprHeaders.IdempotencyKey]),
                         IsRemoting = headers.ContainsKey(ActorRemoting.RequestHeader),
-                        WantsEnvelope = headers[DaprHeaders.Envelope] == "always",
+                        WantsEnvelope = string.Equals(
+                            headers[DaprHeaders.Envelope], "always", StringComparison.OrdinalIgnoreCase),
                     },
                     context.RequestAborted);
                 await Answer(context, reply);
@@ -185,6 +187,9 @@ public sealed class HttpActorTransport
                 body.Return();
             }
         }
+
+        // Of a header that must stand once, and stands there twice, nothing is left that could be believed.
+        private static string? Only(StringValues values) => values.Count switch { 0 => null, 1 => values[0], _ => "" };
 
         private static ValueTask Answer(HttpContext context, ActorReply reply)
         {

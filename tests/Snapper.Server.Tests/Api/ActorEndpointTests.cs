@@ -56,6 +56,19 @@ public sealed class ActorEndpointTests
     }
 
     [Fact]
+    public async Task The_header_is_the_requests_id_and_must_not_differ_from_its_own()
+    {
+        var door = new FakeTransactionService();
+
+        Assert.Equal("k1", (await Call(door, """{"method":"M"}""", key: "k1")).GetProperty("id").GetString());
+        Assert.Equal("k1",
+            (await Call(door, """{"method":"M","id":"k1"}""", key: "\"k1\"")).GetProperty("id").GetString());
+        AssertRejected(await Call(door, """{"method":"M","id":"other"}""", key: "k1"), 400);
+        AssertRejected(await Call(door, """{"method":"M"}""", key: ""), 400);
+        Assert.Equal(2, door.Submitted);
+    }
+
+    [Fact]
     public async Task A_wrong_address_is_rejected()
     {
         AssertRejected(await Call(new FakeTransactionService(), """{"method":"M"}""", type: "Acc ount"), 400);
@@ -93,11 +106,11 @@ public sealed class ActorEndpointTests
 
     private static async Task<JsonElement> Call(
         ITransactionService door, string body, string type = "Account", string id = "alice", bool tooLarge = false,
-            bool doubtful = false)
+            bool doubtful = false, string? key = null)
     {
         var answer = await ActorEndpoint.Call(
             door, new ApiOptions(), type, id, doubtful, Encoding.UTF8.GetBytes(body), tooLarge,
-                RequestOrigin.Of("shop", "garbage"), null, null, default);
+                RequestOrigin.Of("shop", "garbage"), null, null, key, default);
         return JsonDocument.Parse(answer).RootElement;
     }
 

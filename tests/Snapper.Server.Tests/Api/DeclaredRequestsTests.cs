@@ -176,7 +176,7 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
         var bytes = await ActorEndpoint.Call(
             _worker.Door, options, "Purse", "a", idIsDoubtful: false,
                 """{"method":"Give","input":{"to":"b","amount":5}}"""u8, tooLarge: false,
-            new RequestOrigin(null, null, null, null), null, null, CancellationToken.None);
+            new RequestOrigin(null, null, null, null), null, null, null, CancellationToken.None);
 
         Assert.Contains("\"outcome\":\"committed\",\"mode\":\"pact\"", Encoding.UTF8.GetString(bytes.Span),
             StringComparison.Ordinal);

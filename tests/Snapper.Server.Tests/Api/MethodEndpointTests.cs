@@ -46,6 +46,21 @@ public sealed class MethodEndpointTests
         Assert.Null(reply.ErrorHeader);
     }
 
+    [Theory]
+    [InlineData("[7]", "[7]")]
+    [InlineData("[7,8]", "[7,8]")]
+    [InlineData("[]", "[]")]
+    [InlineData("[[7]]", "[7]")]
+    public async Task An_input_that_is_an_array_is_not_taken_for_a_list_of_arguments(string body, string input)
+    {
+        var door = new FakeTransactionService();
+
+        await Call(door, body, method: "Sum");
+
+        Assert.True(door.Requests.TryDequeue(out var request));
+        Assert.Equal(input, Encoding.UTF8.GetString(request.Input.Span));
+    }
+
     [Fact]
     public async Task A_method_without_result_answers_a_typed_proxy_with_nothing()
     {
@@ -172,7 +187,7 @@ public sealed class MethodEndpointTests
     {
         var host =
             new SidecarActorHost("w1", ["Account"], door, new ApiOptions(), new MailboxEndpoint(null),
-            hasResult: (_, called) => called != "Void");
+            hasResult: (_, called) => called != "Void", takesList: (_, called) => called == "Sum");
         return await host.Invoke(
             new ActorCall
             {

@@ -25,13 +25,15 @@ internal static class ActorEndpoint
     /// <param name="origin">Who calls.</param>
     /// <param name="caller">The authenticated caller; null: callers are not authenticated.</param>
     /// <param name="held">What the call holds; null: it is not counted.</param>
+    /// <param name="idempotencyKey">The header of that name; null: there is none.</param>
     /// <param name="cancellation">The caller went away.</param>
     /// <remarks>Throws only what <see cref="ITransactionService.Submit"/> throws: what became of the transaction is then unknown.</remarks>
     /// <returns>The envelope as UTF-8 JSON; what was refused has outcome <c>rejected</c> and a <c>problem</c>.</returns>
     public static Task<ReadOnlyMemory<byte>> Call(
         ITransactionService door, ApiOptions options, string actorType, string actorId, bool idIsDoubtful,
             ReadOnlySpan<byte> body,
-        bool tooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held, CancellationToken cancellation)
+        bool tooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held, string? idempotencyKey,
+            CancellationToken cancellation)
     {
         if ((NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)) is { } wrong)
         {
@@ -52,6 +54,11 @@ internal static class ActorEndpoint
         if (parsed.Request is not { } request)
         {
             return Refused(parsed.Refusal!, options);
+        }
+
+        if (IdempotencyKey.Apply(idempotencyKey, ref request) is { } badKey)
+        {
+            return Refused(badKey, options);
         }
 
         caller ??= RequestCaller.Everybody;

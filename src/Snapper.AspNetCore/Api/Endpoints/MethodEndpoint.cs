@@ -18,7 +18,11 @@ namespace Snapper.AspNetCore.Api.Endpoints;
 /// <param name="hasResult">
 /// Whether a method of an actor type answers with a value; one that is not known here does.
 /// </param>
-internal sealed class MethodEndpoint(ITransactionService door, ApiOptions options, Func<string, string, bool> hasResult)
+/// <param name="takesList">
+/// Whether the input of a method is an array: then one element alone is no argument list.
+/// </param>
+internal sealed class MethodEndpoint(ITransactionService door, ApiOptions options, Func<string, string, bool> hasResult,
+    Func<string, string, bool> takesList)
 {
     /// <summary>The exception's type that a typed proxy shows.</summary>
     private const string ExceptionType = "Snapper.Transaction";
@@ -100,7 +104,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             return false;
         }
 
-        if (TryReadInput(call, out var input) is { } unreadable)
+        if (TryReadInput(call, type, out var input) is { } unreadable)
         {
             problem = unreadable;
             return false;
@@ -130,7 +134,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         return true;
     }
 
-    private static Problem? TryReadInput(in ActorCall call, out ReadOnlyMemory<byte> input)
+    private Problem? TryReadInput(in ActorCall call, string type, out ReadOnlyMemory<byte> input)
     {
         input = call.Body;
         if (call.IsRemoting)
@@ -143,7 +147,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         try
         {
-            input = OnlyElement(call.Body);
+            input = OnlyElement(call.Body, takesList(type, call.Method));
             return null;
         }
         catch (JsonException wrong)
@@ -153,7 +157,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
     }
 
     // The SDK for JavaScript sends an array of its arguments.
-    private static ReadOnlyMemory<byte> OnlyElement(ReadOnlyMemory<byte> body)
+    private static ReadOnlyMemory<byte> OnlyElement(ReadOnlyMemory<byte> body, bool isList)
     {
         if (body.IsEmpty)
         {
@@ -165,10 +169,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         var input = body;
         if (json.TokenType == JsonTokenType.StartArray && json.Read() && json.TokenType != JsonTokenType.EndArray)
         {
+            var isArgument = !isList || json.TokenType == JsonTokenType.StartArray;
             var start = (int)json.TokenStartIndex;
             json.Skip();
             var first = body[start..(int)json.BytesConsumed];
-            input = json.Read() && json.TokenType == JsonTokenType.EndArray ? first : body;
+            input = json.Read() && json.TokenType == JsonTokenType.EndArray && isArgument ? first : body;
         }
 
         while (json.Read())
@@ -235,4 +240,9 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         buffer.Json.Flush();
         return new ActorReply(buffer.Written.ToArray(), "application/problem+json") { Status = problem.Status };
     }
+
+    // A problem without a type of its own has its title.
+    private static string ReasonOf(in Problem problem) => problem.Type == "about:blank"
+        ? problem.Title.ToLowerInvariant().Replace(' ', '-')
+        : problem.Type[(problem.Type.LastIndexOf(':') + 1)..];
 }

@@ -123,8 +123,10 @@ internal sealed class ReadEndpoint(ITransactionService door, ApiOptions options,
         json.WriteNumber("transaction"u8, envelope.Transaction);
         json.WriteEndObject();
         json.WritePropertyName("actors"u8);
-        using var result = JsonDocument.Parse(envelope.Result);
-        result.RootElement.GetProperty("actors"u8).WriteTo(json);
+
+        // Our own serializer made it: {"actors":[...]}. States are not parsed once more, however deep they are.
+        var result = envelope.Result.Span;
+        json.WriteRawValue(result["{\"actors\":".Length..^1], skipInputValidation: true);
         json.WriteEndObject();
     }
 }

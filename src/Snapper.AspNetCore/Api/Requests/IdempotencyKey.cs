@@ -15,12 +15,21 @@ internal static class IdempotencyKey
     public static RequestRefusal? Apply(IHeaderDictionary headers, ref TransactionRequest request)
     {
         var values = headers[Header];
-        if (values.Count == 0)
+        return Apply(values.Count switch { 0 => null, 1 => values[0], _ => "" }, ref request);
+    }
+
+    /// <summary>Gives the request the id that the header's text says.</summary>
+    /// <param name="header">Null: there is no header.</param>
+    /// <param name="request">The transaction.</param>
+    /// <returns>Why it is refused; null: it is not.</returns>
+    public static RequestRefusal? Apply(string? header, ref TransactionRequest request)
+    {
+        if (header is null)
         {
             return null;
         }
 
-        var key = Read(values.Count == 1 ? values[0] : "", out var wrong);
+        var key = Read(header, out var wrong);
         if (wrong is not null)
         {
             return new RequestRefusal(RejectionKind.Invalid, wrong, request.Id);
