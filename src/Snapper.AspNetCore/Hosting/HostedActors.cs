@@ -1,6 +1,5 @@
+using System.Collections;
 using System.Collections.Frozen;
-using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 
@@ -90,6 +89,10 @@ internal sealed class HostedActors
         .SelectMany(type => type.Methods.Where(isSuch), static (type, method) => (type.Type, method.Name))
         .ToFrozenSet();
 
+    // Not by JSON's own metadata, which would be made here for this alone, at each start.
     private static bool IsList(Type input) =>
-        JsonSerializerOptions.Web.GetTypeInfo(input).Kind == JsonTypeInfoKind.Enumerable;
+        typeof(IEnumerable).IsAssignableFrom(input) && input != typeof(string)
+        && !typeof(IDictionary).IsAssignableFrom(input)
+        && !input.GetInterfaces().Any(static one =>
+            one.IsGenericType && one.GetGenericTypeDefinition() == typeof(IReadOnlyDictionary<,>));
 }
