@@ -81,12 +81,11 @@ public sealed class SnapperOptions
     {
         ArgumentNullException.ThrowIfNull(assembly);
         var name = assembly.GetName().Name!;
-        var catalogue = assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
+        var types = ActorCatalogueAttribute.TypesOf(assembly)
             ?? throw new ArgumentException(
                 $"{name} has no actor types: no class with [TransactionalActor], or it was built without the generator "
                 + "of Snapper.Actors.", nameof(assembly));
-        var all = catalogue.GetProperty("All")!.GetValue(null)!;
-        _actors.Add((name, (IReadOnlyList<ActorTypeDescriptor>)all));
+        _actors.Add((name, types));
         return this;
     }
 }

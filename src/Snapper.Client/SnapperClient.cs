@@ -118,8 +118,7 @@ public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
     public async ValueTask DisposeAsync()
     {
         await _closing.CancelAsync().ConfigureAwait(false);
-        _routes.Dispose();
-        _operator.Dispose();
+        Dispose();
     }
 
     /// <summary>As <see cref="DisposeAsync"/>, for owners that end without waiting.</summary>

@@ -41,12 +41,11 @@ public sealed class SnapperTestOptions
     public SnapperTestOptions AddActors(Assembly assembly)
     {
         ArgumentNullException.ThrowIfNull(assembly);
-        var catalogue = assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
+        return AddActors(ActorCatalogueAttribute.TypesOf(assembly)
             ?? throw new ArgumentException(
                 $"{assembly.GetName().Name} has no actor types: no class with [TransactionalActor], or it was built "
                     + "without the generator of Snapper.Actors.",
-                nameof(assembly));
-        return AddActors((IReadOnlyList<ActorTypeDescriptor>)catalogue.GetProperty("All")!.GetValue(null)!);
+                nameof(assembly)));
     }
 
     /// <summary>Hosts actor types, as the generated catalogue of an assembly lists them.</summary>

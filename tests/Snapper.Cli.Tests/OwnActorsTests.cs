@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Net.Http.Json;
 using System.Text.Json.Nodes;
 using Microsoft.Extensions.DependencyInjection;
@@ -220,17 +219,7 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
             await File.WriteAllTextAsync(_temp.File($"{name}/Code.cs"), code);
         }
 
-        private static async Task Dotnet(string folder, params string[] arguments)
-        {
-            var start = new ProcessStartInfo("dotnet", arguments)
-            {
-                WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true,
-            };
-            start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-            using var process = Process.Start(start)!;
-            var (output, errors) = (process.StandardOutput.ReadToEndAsync(), process.StandardError.ReadToEndAsync());
-            await process.WaitForExitAsync().WaitAsync(TimeSpan.FromMinutes(3));
-            Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)}: {await output}{await errors}");
-        }
+        private static Task Dotnet(string folder, params string[] arguments) =>
+            DotnetCommand.Run(folder, home: null, arguments);
     }
 }

@@ -163,17 +163,6 @@ public sealed class OwnApplicationTests : IDisposable
         ((string[])["src", "verification"]).Select(folder =>
             Path.Combine(source, folder, name, name + ".csproj")).First(File.Exists);
 
-    private async Task Dotnet(string folder, params string[] arguments)
-    {
-        var start = new ProcessStartInfo("dotnet", arguments)
-        {
-            WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true,
-        };
-        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-        start.Environment["DOTNET_CLI_HOME"] = _temp.File("home"); // where templates are installed
-        using var process = Process.Start(start)!;
-        var (output, errors) = (process.StandardOutput.ReadToEndAsync(), process.StandardError.ReadToEndAsync());
-        await process.WaitForExitAsync().WaitAsync(TimeSpan.FromMinutes(3));
-        Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)}: {await output}{await errors}");
-    }
+    private Task Dotnet(string folder, params string[] arguments) =>
+        DotnetCommand.Run(folder, _temp.File("home"), arguments);
 }

@@ -1,3 +1,5 @@
+using System.Reflection;
+
 namespace Snapper.Actors.Generated;
 
 /// <summary>Says which class lists the actor types of an assembly. Written by generated code.</summary>
@@ -9,4 +11,12 @@ public sealed class ActorCatalogueAttribute(Type catalogue) : Attribute
 {
     /// <summary>The class.</summary>
     public Type Catalogue { get; } = catalogue;
+
+    /// <summary>The actor types of an assembly; null: it lists none.</summary>
+    public static IReadOnlyList<ActorTypeDescriptor>? TypesOf(Assembly assembly)
+    {
+        ArgumentNullException.ThrowIfNull(assembly);
+        return (IReadOnlyList<ActorTypeDescriptor>?)assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
+            .GetProperty("All")!.GetValue(null);
+    }
 }

@@ -28,11 +28,10 @@ internal static class ActorAssembly
             var context = new Context(file);
             var assembly = context.Take(file);
             context.LoadAll(assembly);
-            var catalogue = assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
+            return ActorCatalogueAttribute.TypesOf(assembly)
                 ?? throw new UsageException(
                     $"--actors: {file} has no actor types: no class with [TransactionalActor], "
                     + "or it was built without the generator of Snapper.Actors.");
-            return (IReadOnlyList<ActorTypeDescriptor>)catalogue.GetProperty("All")!.GetValue(null)!;
         }
         catch (BadImageFormatException)
         {

@@ -22,6 +22,8 @@ public static class ActorRemoting
     // Namespace and names are those of the SDK's contracts.
     private const string Namespace = "urn:actors";
 
+    private static readonly DataContractSerializer s_exceptions = new(typeof(ExceptionData));
+
     /// <summary>Text of <see cref="ErrorHeader"/>.</summary>
     public static string ErrorHeaderText { get; } = MakeErrorHeader();
 
@@ -94,8 +96,7 @@ public static class ActorRemoting
         using var stream = new MemoryStream();
         using (var writer = XmlDictionaryWriter.CreateBinaryWriter(stream))
         {
-            new DataContractSerializer(typeof(ExceptionData)).WriteObject(writer,
-                new ExceptionData { Type = type, Message = Valid(message) });
+            s_exceptions.WriteObject(writer, new ExceptionData { Type = type, Message = Valid(message) });
         }
 
         return stream.ToArray();

@@ -35,19 +35,9 @@ internal static class ActorEndpoint
         bool tooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held, string? idempotencyKey,
             CancellationToken cancellation)
     {
-        if ((NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)) is { } wrong)
+        if (AddressRefusal(options, actorType, actorId, Method, idIsDoubtful, tooLarge) is { } unfit)
         {
-            return Refused(new RequestRefusal(RejectionKind.Invalid, $"The address is wrong: {wrong}.", null), options);
-        }
-
-        if (idIsDoubtful)
-        {
-            return Refused(new RequestRefusal(RejectionKind.Invalid, IsDoubtful(actorId), null), options);
-        }
-
-        if (tooLarge)
-        {
-            return Refused(new RequestRefusal(RejectionKind.TooLarge, TransactionRequestReader.TooLarge(options), null), options);
+            return Refused(new RequestRefusal(unfit.Kind, unfit.Detail, null), options);
         }
 
         var parsed = TransactionRequestReader.ReadForActor(body, new ActorKey(actorType, actorId), origin, options);
@@ -67,10 +57,21 @@ internal static class ActorEndpoint
             : Run(door, request, options, caller, held, cancellation);
     }
 
-    /// <summary>
-    /// What is wrong with an address whose id was encoded in another way than encoders do, as a sentence.
-    /// </summary>
-    public static string IsDoubtful(string actorId) =>
+    /// <summary>Looks at a call before its body is read.</summary>
+    /// <returns>Null: it can be read.</returns>
+    public static Rejection? AddressRefusal(
+        ApiOptions options, string actorType, string actorId, string method, bool idIsDoubtful, bool tooLarge)
+    {
+        var wrong = NameRules.ActorTypeError(actorType) ?? NameRules.ActorIdError(actorId)
+            ?? NameRules.MethodError(method);
+        return wrong is not null ? new Rejection(RejectionKind.Invalid, $"The address is wrong: {wrong}.")
+            : idIsDoubtful ? new Rejection(RejectionKind.Invalid, IsDoubtful(actorId))
+            : tooLarge ? new Rejection(RejectionKind.TooLarge, TransactionRequestReader.TooLarge(options))
+            : null;
+    }
+
+    // The id was encoded in another way than encoders do.
+    private static string IsDoubtful(string actorId) =>
         $"The address is wrong: it arrived as the actor {ClippedText.Of(actorId)}, but with an escape "
         + "that no encoder makes. "
         + "Encode an id that contains a % twice.";

@@ -39,13 +39,13 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         ActorCall call, string type, bool isTooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held,
             CancellationToken cancellation)
     {
-        if (!TryRead(call, type, isTooLarge, origin, out var request, out var problem))
+        if (TryRead(call, type, isTooLarge, origin, out var request) is { } problem)
         {
-            return Refuse(call, problem!.Value);
+            return Refuse(call, problem);
         }
 
         caller ??= RequestCaller.Everybody;
-        if (options.Rights?.Refusal(caller, request!) is { } refusal)
+        if (options.Rights?.Refusal(caller, request) is { } refusal)
         {
             return Refuse(call, Problem.Of(refusal, options.RetryAfter));
         }
@@ -56,9 +56,9 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             return Refuse(call, Problem.Of(full, options.RetryAfter));
         }
 
-        var envelope = await door.Submit(request!, cancellation);
+        var envelope = await door.Submit(request, cancellation);
         held?.Hold(envelope.Result.Length);
-        return Reply(call, request!, envelope);
+        return Reply(call, request, envelope);
     }
 
     /// <summary>What a call answers that is refused before it is read.</summary>
@@ -77,44 +77,20 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         return Failed(call, problem, abort: null);
     }
 
-    private bool TryRead(
-        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest? request,
-            out Problem? problem)
+    private Problem? TryRead(
+        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest request)
     {
-        request = null;
-        problem = null;
-        if ((NameRules.ActorTypeError(type) ?? NameRules.ActorIdError(call.ActorId)
-            ?? NameRules.MethodError(call.Method)) is { } wrong)
+        request = null!;
+        var unfit = ActorEndpoint.AddressRefusal(
+            options, type, call.ActorId, call.Method, call.IdIsDoubtful, isTooLarge);
+        if (unfit is not null)
         {
-            problem = Problem.Invalid($"The address is wrong: {wrong}.");
-            return false;
-        }
-
-        if (call.IdIsDoubtful)
-        {
-            problem = Problem.Invalid(ActorEndpoint.IsDoubtful(call.ActorId));
-            return false;
-        }
-
-        if (isTooLarge)
-        {
-            problem =
-                Problem.Of(new Rejection(RejectionKind.TooLarge, TransactionRequestReader.TooLarge(options)),
-                options.RetryAfter);
-            return false;
+            return Problem.Of(unfit, options.RetryAfter);
         }
 
         if (TryReadInput(call, type, out var input) is { } unreadable)
         {
-            problem = unreadable;
-            return false;
-        }
-
-        var key = IdempotencyKey.Read(call.IdempotencyKey, out var badKey);
-        if (badKey is not null)
-        {
-            problem = Problem.Invalid(badKey);
-            return false;
+            return unreadable;
         }
 
         request = new TransactionRequest
@@ -124,14 +100,15 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             Input = input.ToArray(), // the body is not there any more when the method runs again
             Mode = TransactionMode.Act,
             AccessSource = AccessSource.Open,
-            Id = key,
             Timeout = options.DefaultTimeout,
             Caller = origin.Caller,
             CountedFor = origin.CountedFor,
             TraceParent = origin.TraceParent,
             TraceState = origin.TraceState,
         };
-        return true;
+        return IdempotencyKey.Apply(call.IdempotencyKey, ref request) is { } badKey
+            ? Problem.Of(badKey, options.RetryAfter)
+            : null;
     }
 
     private Problem? TryReadInput(in ActorCall call, string type, out ReadOnlyMemory<byte> input)

@@ -45,16 +45,10 @@ internal static class IdempotencyKey
     }
 
     /// <summary>The id that the header's text says.</summary>
-    /// <param name="header">Null: there is no header, and no id.</param>
-    /// <param name="wrong">Why it is none, as a sentence; null: it is one, or there is none.</param>
-    public static string? Read(string? header, out string? wrong)
+    /// <param name="header">The text.</param>
+    /// <param name="wrong">Why it is none, as a sentence; null: it is one.</param>
+    private static string Read(string header, out string? wrong)
     {
-        wrong = null;
-        if (header is null)
-        {
-            return null;
-        }
-
         // The quoted form is the one of the IETF's draft; most clients send the bare one.
         var text = header.Trim();
         var key = text is ['"', .. var inner, '"'] ? inner : text;
