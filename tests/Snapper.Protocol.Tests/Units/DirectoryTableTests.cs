@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Tests.Support;
 
 namespace Snapper.Protocol.Tests.Units;
 
@@ -107,14 +108,14 @@ public sealed class DirectoryTableTests
         table.Apply(Whole(One, 1));
         table.Apply(Own(Two, 2));
         var other = new ActorKey("Account", "bob");
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        for (var i = 0; i < 10_000; i++)
+        Assert.Equal(0, Allocations.Of(() =>
         {
-            _ = table.Resolve(Alice);
-            _ = table.Resolve(other);
-        }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+            for (var i = 0; i < 10_000; i++)
+            {
+                _ = table.Resolve(Alice);
+                _ = table.Resolve(other);
+            }
+        }));
     }
 
     [Fact]

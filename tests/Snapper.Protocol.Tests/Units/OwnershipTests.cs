@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Tests.Support;
 
 namespace Snapper.Protocol.Tests.Units;
 
@@ -110,15 +111,14 @@ public sealed class OwnershipTests
         var owned = Opened();
         owned.Freeze(Single, "p");
         var other = new ActorKey("Account", "bob");
-        _ = owned.Look(Alice);
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        for (var i = 0; i < 10_000; i++)
+        Assert.Equal(0, Allocations.Of(() =>
         {
-            _ = owned.Look(Alice);
-            _ = owned.Look(other);
-        }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+            for (var i = 0; i < 10_000; i++)
+            {
+                _ = owned.Look(Alice);
+                _ = owned.Look(other);
+            }
+        }));
     }
 
     private static Ownership Opened()

@@ -1,5 +1,6 @@
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
+using Snapper.Tests.Support;
 using Xunit;
 
 namespace Snapper.Protocol.Tests.Units;
@@ -68,13 +69,12 @@ public sealed class PartitionKeysTests
     public void Looking_allocates_nothing()
     {
         var actor = new ActorKey("District", "3/7");
-        Shop.Of(actor);
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        for (var i = 0; i < 1000; i++)
+        Assert.Equal(0, Allocations.Of(() =>
         {
-            Shop.Of(actor);
-        }
-
-        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+            for (var i = 0; i < 1000; i++)
+            {
+                Shop.Of(actor);
+            }
+        }));
     }
 }

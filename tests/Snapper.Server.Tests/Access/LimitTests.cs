@@ -13,6 +13,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Inspection;
 using Snapper.Security;
 using Snapper.Server.Tests.Api;
+using Snapper.Tests.Support;
 using Xunit;
 
 namespace Snapper.Server.Tests.Access;
@@ -314,10 +315,11 @@ public sealed class LimitTests
         context.SetEndpoint(new RouteEndpoint(_ => Task.CompletedTask, RoutePatternFactory.Parse("/v1/transactions"), 0, new EndpointMetadataCollection(AccessTable.Rows.First(row => row.Pattern == "/v1/transactions")), null));
         for (var i = 0; i < 1000; i++) await run(context);
 
-        var before = GC.GetAllocatedBytesForCurrentThread();
         var all = true;
-        for (var i = 0; i < 1000; i++) all &= run(context).IsCompletedSuccessfully;
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.Equal(0, Allocations.Of(() =>
+        {
+            for (var i = 0; i < 1000; i++) all &= run(context).IsCompletedSuccessfully;
+        }));
         Assert.True(all);
         Assert.Equal(200, context.Response.StatusCode);
     }

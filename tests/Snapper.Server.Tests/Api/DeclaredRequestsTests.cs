@@ -83,7 +83,7 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
             {
                 Options = new WorkerOptions
                 {
-                    Executors = 1, TurnBound = TimeSpan.FromMilliseconds(200), TurnTick = TimeSpan.FromMilliseconds(10),
+                    Executors = 1, TurnBound = TimeSpan.FromSeconds(2), TurnTick = TimeSpan.FromMilliseconds(10),
                 },
                 ActorTypes = [PurseActorDescriptor.Instance],
                 Log = new MemoryTransactionLog(_storage),
@@ -161,7 +161,7 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
 
         Assert.Equal(HttpStatusCode.OK, status);
         var results = answer.GetProperty("results").EnumerateArray().ToArray();
-        Assert.Equal("The declaration of Purse.Give had not ended after 200 ms.",
+        Assert.Equal("The declaration of Purse.Give had not ended after 2000 ms.",
             results[0].GetProperty("problem").GetProperty("detail").GetString());
         Assert.Equal("The declaration of Purse.Give has not come back from an earlier request.",
             results[1].GetProperty("problem").GetProperty("detail").GetString());

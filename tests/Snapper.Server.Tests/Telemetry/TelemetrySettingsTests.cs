@@ -3,6 +3,7 @@ using Snapper.AspNetCore.Api.Requests;
 using Snapper.Contracts;
 using Snapper.Runtime.Inspection;
 using Snapper.Telemetry;
+using Snapper.Tests.Support;
 using Xunit;
 
 namespace Snapper.Server.Tests.Telemetry;
@@ -116,13 +117,14 @@ public sealed class TelemetrySettingsTests
         var ids = Enumerable.Range(0, 20_000).Select(i => $"w1-3-9f86d081884c7d65-{i}").ToArray();
         var sampled = 0;
         TraceSampling.IsSampled(options, ids[0], null);
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        foreach (var id in ids)
+        Assert.Equal(0, Allocations.Of(() =>
         {
-            sampled += TraceSampling.IsSampled(options, id, null) ? 1 : 0;
-        }
-
-        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+            sampled = 0;
+            foreach (var id in ids)
+            {
+                sampled += TraceSampling.IsSampled(options, id, null) ? 1 : 0;
+            }
+        }));
         Assert.InRange(sampled, 1_600, 2_400);
     }
 
