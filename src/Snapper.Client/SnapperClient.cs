@@ -16,8 +16,11 @@ namespace Snapper.Client;
 /// Every transaction carries an id. The client repeats what was surely not executed, or was aborted in a way that may
 /// pass, and asks by id for what it lost sight of, until the timeout; effects happen once.
 /// </remarks>
-public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
+public sealed partial class SnapperClient : ISnapperClient, IAsyncDisposable, IDisposable
 {
+    /// <summary>Of the spans of transactions that clients ask for: what a listener of activities names.</summary>
+    public const string ActivitySourceName = "Snapper.Client";
+
     private const int LongestId = 128;
 
     private readonly SnapperClientOptions _options;
@@ -85,8 +88,9 @@ public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
         }
 
         var access = request.Mode == TransactionMode.Pact ? request.Access : null;
-        RequestWriter.End(writer.Json, request.Mode, request.AccessMode, access, timeout);
-        return Deliver(request.Actor.Type, request.Actor.Id, id, writer.ToBytes(), timeout, cancellation);
+        var trace = ClientTrace.Begin(id, request.Actor.Type, request.Actor.Id, request.Method);
+        RequestWriter.End(writer.Json, request.Mode, request.AccessMode, access, timeout, trace.Context);
+        return Deliver(request.Actor.Type, request.Actor.Id, id, writer.ToBytes(), timeout, trace, cancellation);
     }
 
     /// <summary>What became of a transaction; null when the worker does not know it, which decides nothing while it may be under way.</summary>
@@ -147,8 +151,11 @@ public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
             touches?.Invoke(access);
         }
 
-        RequestWriter.End(writer.Json, mode, options?.AccessMode ?? AccessMode.Strict, access?.Calls, timeout);
-        return Deliver(type, id, requestId, writer.ToBytes(), timeout, cancellation);
+        var trace = ClientTrace.Begin(requestId, type, id, capture.Method);
+        RequestWriter.End(
+            writer.Json, mode, options?.AccessMode ?? AccessMode.Strict, access?.Calls, timeout,
+            trace.Context);
+        return Deliver(type, id, requestId, writer.ToBytes(), timeout, trace, cancellation);
     }
 
     private static void WriteInput(Utf8JsonWriter json, ReadOnlySpan<byte> input)
@@ -164,10 +171,19 @@ public sealed partial class SnapperClient : IAsyncDisposable, IDisposable
         }
     }
 
-    private Task<TransactionReply> Deliver(string actorType, string actorId, string id, byte[] body, TimeSpan timeout, CancellationToken cancellation)
+    private Task<TransactionReply> Deliver(
+        string actorType, string actorId, string id, byte[] body, TimeSpan timeout, ClientTrace trace,
+        CancellationToken cancellation)
     {
-        ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
-        return _courier.Deliver(_routes.KeyOf(actorType, actorId), id, body, timeout, cancellation);
+        if (_closing.IsCancellationRequested)
+        {
+            var closed = new ObjectDisposedException(GetType().FullName);
+            trace.Fail(closed);
+            throw closed;
+        }
+
+        return trace.Follow(
+            _courier.Deliver(_routes.KeyOf(actorType, actorId), id, body, timeout, cancellation));
     }
 
     private TimeSpan CheckedTimeout(TimeSpan? timeout)

@@ -20,6 +20,7 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
         ["System.Runtime", "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel", "System.Net.Http"];
 
     private readonly TelemetryOptions _options;
+    private readonly bool _applicationSamples;
     private readonly Channel<(TraceView Trace, string? Parent, string? State)> _waiting;
     private readonly TransactionSpans _spans = new();
     private readonly WorkerMetrics _metrics;
@@ -29,22 +30,25 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     private readonly ILogger _logger;
     private long _dropped;
 
-    private TelemetryExport(TelemetryOptions options, string worker, string version, IWorkerInspection inspection, ILogger logger)
+    private TelemetryExport(
+        TelemetryOptions options, ApplicationTelemetry application, string worker, string version,
+        IWorkerInspection inspection, ILogger logger)
     {
         _options = options;
+        _applicationSamples = application.Traces;
         _logger = logger;
         _waiting = Channel.CreateBounded<(TraceView, string?, string?)>(
             new BoundedChannelOptions(WaitingMost) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true }, _ => Interlocked.Increment(ref _dropped));
         _metrics = new WorkerMetrics(inspection);
         var resource = ResourceBuilder.CreateDefault().AddService(
             Environment.GetEnvironmentVariable("OTEL_SERVICE_NAME") ?? "snapper", serviceVersion: version, serviceInstanceId: worker);
-        if (options.Traces)
+        if (options.Traces && !application.Traces)
         {
             // What reaches it is sampled already.
             _tracing = Sdk.CreateTracerProviderBuilder().SetResourceBuilder(resource).SetSampler(new AlwaysOnSampler()).AddSource(TransactionSpans.SourceName).AddOtlpExporter().Build();
         }
 
-        if (options.Metrics)
+        if (options.Metrics && !application.Metrics)
         {
             _metering = Sdk.CreateMeterProviderBuilder().SetResourceBuilder(resource)
                 .AddMeter([Instruments.MeterName, .. s_builtIn]).AddOtlpExporter().Build();
@@ -56,25 +60,39 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     /// <summary>Traced attempts that were dropped.</summary>
     public long Dropped => Interlocked.Read(ref _dropped);
 
-    /// <summary>Begins to export; null: nothing is to be exported.</summary>
-    /// <param name="options">What.</param>
+    /// <summary>Begins to export, and to make what the application exports; null: there is nothing to do.</summary>
+    /// <param name="options">What the worker exports by itself.</param>
+    /// <param name="application">What the application takes.</param>
     /// <param name="worker">Name of the worker: <c>service.instance.id</c>.</param>
     /// <param name="version">Its version: <c>service.version</c>.</param>
     /// <param name="inspection">What metrics are read from.</param>
     /// <param name="logger">Log lines.</param>
-    public static TelemetryExport? Start(TelemetryOptions options, string worker, string version, IWorkerInspection inspection, ILogger logger)
+    public static TelemetryExport? Start(
+        TelemetryOptions options, ApplicationTelemetry application, string worker, string version,
+        IWorkerInspection inspection, ILogger logger)
     {
-        if (!options.IsOn)
+        var (traces, metrics) = (options.Traces && !application.Traces, options.Metrics && !application.Metrics);
+        if (traces || metrics)
+        {
+            Exports(logger, traces, metrics, options.Ratio);
+        }
+
+        if (application.Traces || application.Metrics)
+        {
+            ApplicationExports(logger, application.Traces, application.Metrics);
+        }
+        else if (!options.IsOn)
         {
             return null;
         }
 
-        Exports(logger, options.Traces, options.Metrics, options.Ratio);
-        return new TelemetryExport(options, worker, version, inspection, logger);
+        return new TelemetryExport(options, application, worker, version, inspection, logger);
     }
 
     /// <inheritdoc/>
-    public bool Wants(string requestId, string? traceParent) => _options.Traces && TraceSampling.IsSampled(_options, requestId, traceParent);
+    public bool Wants(string requestId, string? traceParent) => _applicationSamples
+        ? _spans.IsSampled(requestId, traceParent)
+        : _options.Traces && TraceSampling.IsSampled(_options, requestId, traceParent);
 
     /// <inheritdoc/>
     public void Traced(TraceView trace, string? traceParent, string? traceState) => _waiting.Writer.TryWrite((trace, traceParent, traceState));
@@ -112,11 +130,15 @@ public sealed partial class TelemetryExport : ITransactionObserver, IAsyncDispos
     [LoggerMessage(EventId = 2101, Level = LogLevel.Warning, Message = "OpenTelemetry: {Count} traced attempts were dropped, because they came faster than they are made into spans")]
     private static partial void TracesDropped(ILogger logger, long count);
 
+    [LoggerMessage(EventId = 2102, Level = LogLevel.Information, Message =
+        "OpenTelemetry of the application: spans {Traces}, metrics {Metrics}")]
+    private static partial void ApplicationExports(ILogger logger, bool traces, bool metrics);
+
     private async Task Write()
     {
         await foreach (var (trace, parent, state) in _waiting.Reader.ReadAllAsync())
         {
-            _spans.Write(trace, parent, state);
+            _spans.Write(trace, parent, state, sampled: !_applicationSamples);
         }
     }
 }

@@ -17,12 +17,43 @@ internal sealed class TransactionSpans : IDisposable
 
     private readonly ActivitySource _source = new(SourceName);
 
-    static TransactionSpans() => Activity.TraceIdGenerator = static () => t_nextTrace ?? ActivityTraceId.CreateRandom();
+    static TransactionSpans()
+    {
+        // The application may have a generator of its own, for traces that its vendor asks for.
+        var others = Activity.TraceIdGenerator ?? ActivityTraceId.CreateRandom;
+        Activity.TraceIdGenerator = () => t_nextTrace ?? others();
+    }
 
-    public void Write(TraceView trace, string? traceParent, string? traceState)
+    /// <summary>
+    /// The decision of the samplers that listen. A trace that no caller began has an id made of the request's, so that
+    /// samplers that look at the trace's id decide alike on all workers, and here and in <see cref="Write"/>.
+    /// </summary>
+    public bool IsSampled(string requestId, string? traceParent)
+    {
+        if (!_source.HasListeners())
+        {
+            return false;
+        }
+
+        using var probe = TraceContext.IsValid(traceParent)
+            ? _source.CreateActivity(
+                "transaction", ActivityKind.Server, CallerOf(traceParent!, null, TraceContext.IsSampled(traceParent!)))
+            : WithTraceOf(requestId, _source, static source =>
+                source.CreateActivity("transaction", ActivityKind.Server, default(ActivityContext)));
+        return probe is { Recorded: true };
+    }
+
+    /// <summary>Makes the spans of an attempt.</summary>
+    /// <param name="trace">The attempt.</param>
+    /// <param name="traceParent">The caller's W3C trace context; null: none.</param>
+    /// <param name="traceState">What goes along with it; null: nothing.</param>
+    /// <param name="sampled">
+    /// The decision is taken, whatever the caller's sampled flag says; false: the samplers decide by it, once more.
+    /// </param>
+    public void Write(TraceView trace, string? traceParent, string? traceState, bool sampled = true)
     {
         var ended = trace.CommittedAtMs ?? trace.EndedAtMs ?? trace.StartedAtMs;
-        using var root = Begin(trace, traceParent, traceState);
+        using var root = Begin(trace, traceParent, traceState, sampled);
         if (root is null)
         {
             return; // nothing is exported
@@ -51,31 +82,43 @@ internal sealed class TransactionSpans : IDisposable
 
     public void Dispose() => _source.Dispose();
 
-    private Activity? Begin(TraceView trace, string? traceParent, string? traceState)
+    private Activity? Begin(TraceView trace, string? traceParent, string? traceState, bool sampled)
     {
         var isBranch = trace.Outcome == "branch";
         var verb = isBranch ? "branch" : trace.Outcome == "repeated" ? "attempt" : "transaction";
         var name = $"{verb} {TypeOf(trace.Root)}.{trace.Method}";
         var kind = isBranch ? ActivityKind.Internal : ActivityKind.Server;
+        var at = At(trace.ReceivedAtMs);
         if (TraceContext.IsValid(traceParent))
         {
-            var ids = traceParent.AsSpan();
-            // The sampled flag is ours: the decision is taken already.
-            var caller = new ActivityContext(
-                ActivityTraceId.CreateFromString(ids.Slice(3, 32)), ActivitySpanId.CreateFromString(ids.Slice(36, 16)), ActivityTraceFlags.Recorded, traceState, isRemote: true);
-            return _source.StartActivity(name, kind, caller, startTime: At(trace.ReceivedAtMs));
+            var caller = CallerOf(traceParent!, traceState, sampled || TraceContext.IsSampled(traceParent!));
+            return _source.StartActivity(name, kind, caller, startTime: at);
         }
 
-        t_nextTrace = TraceSampling.TraceOf(trace.Request);
+        Activity.Current = null;
+        return WithTraceOf(trace.Request, (_source, name, kind, at), static its =>
+            its._source.StartActivity(its.name, its.kind, default(ActivityContext), startTime: its.at));
+    }
+
+    private static Activity? WithTraceOf<TState>(string requestId, TState state, Func<TState, Activity?> make)
+    {
+        t_nextTrace = TraceSampling.TraceOf(requestId);
         try
         {
-            Activity.Current = null;
-            return _source.StartActivity(name, kind, default(ActivityContext), startTime: At(trace.ReceivedAtMs));
+            return make(state);
         }
         finally
         {
             t_nextTrace = null;
         }
+    }
+
+    private static ActivityContext CallerOf(string traceParent, string? traceState, bool sampled)
+    {
+        var ids = traceParent.AsSpan();
+        return new ActivityContext(
+            ActivityTraceId.CreateFromString(ids.Slice(3, 32)), ActivitySpanId.CreateFromString(ids.Slice(36, 16)),
+            sampled ? ActivityTraceFlags.Recorded : ActivityTraceFlags.None, traceState, isRemote: true);
     }
 
     private static void Tag(Activity root, TraceView trace)

@@ -174,11 +174,13 @@ public sealed class IdempotencyTests
         var ahead = rig.Pact("c", ["c"], Step.Get());
         await Rig.Until(() => rig.Log.Held > 0, "the batch ahead is at the log");
 
-        // No batch is formed while the log has the one ahead: the next one has both, and its record is about the second alone.
+        // No batch is formed while the log has the one ahead: the next one has both, and its record is about the second
+        // alone.
         Step[] steps = [Step.Add(), Step.Wait(gate), Step.Get()];
         var late = rig.Submit("a", steps, ["a"], "RunMarked", id: "x", timeoutMs: 2_500);
         var beside = rig.Submit("b", [Step.Add(), Step.Get()], ["b"], id: "y");
-        await Rig.Until(() => rig.Host.Inspection.Watch!.Ring().Coordinators[0].Waiting == 2, "both wait for the next batch");
+        await Rig.Until(
+            () => rig.Host.Inspection.Watch!.Ring().Coordinators[0].Waiting == 2, "both wait for the next batch");
         rig.Log.Release();
         await Rig.Within(ahead, "the PACT ahead");
         var timedOut = await Rig.Within(late, "the one that waits too long");

@@ -44,7 +44,8 @@ public sealed class ObservedBenchmark(string name, Observation how, Goal goal) :
             await observed.StartAsync(CancellationToken.None);
             await plain.StartAsync(CancellationToken.None);
             var options = new TelemetryOptions(how == Observation.Traces, Metrics: true, TelemetryOptions.UsualRatio, FollowsCaller: true);
-            await using var telemetry = how == Observation.Watched ? null : TelemetryExport.Start(options, "w1", "bench", observed.Inspection, NullLogger.Instance);
+            await using var telemetry = how == Observation.Watched ? null : TelemetryExport.Start(
+                options, new ApplicationTelemetry(), "w1", "bench", observed.Inspection, NullLogger.Instance);
             late.Observer = telemetry;
             var (a, b) = await SideBySide.RunAsync(
                 SideOf(context, observed, "observed", how == Observation.Watched ? new Watcher(observed.Inspection) : null), SideOf(context, plain, "nobody looks", null), context.Plan, context.Progress);

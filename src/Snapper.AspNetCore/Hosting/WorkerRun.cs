@@ -21,7 +21,9 @@ namespace Snapper.AspNetCore.Hosting;
 /// </summary>
 /// <param name="settings">What this worker is.</param>
 /// <param name="options">What configuration makes of it.</param>
-/// <param name="services">Of the process: logging, what actors are made with, and what <see cref="WorkerParts"/> adds.</param>
+/// <param name="services">
+/// Of the process: logging, what actors are made with, and what <see cref="WorkerParts"/> adds.
+/// </param>
 /// <param name="configuration">Of the process.</param>
 /// <param name="parts">What HTTP knows of the worker.</param>
 internal sealed class WorkerRun(
@@ -39,12 +41,18 @@ internal sealed class WorkerRun(
     private TelemetryExport? _telemetry;
     private Storage? _storage;
 
-    /// <summary>Serves until cancelled, then drains and returns. HTTP still listens then: answers are on their way.</summary>
+    /// <summary>
+    /// Serves until cancelled, then drains and returns. HTTP still listens then: answers are on their way.
+    /// </summary>
     /// <param name="cancellation">
-    /// SIGTERM or SIGINT: give what it owns to the others if the settings say so, stop taking requests, finish those under way, return within 10 s.
+    /// SIGTERM or SIGINT: give what it owns to the others if the settings say so, stop taking requests, finish those
+    /// under way, return within 10 s.
     /// </param>
     /// <param name="force">A second signal: whatever it still gives away stays.</param>
-    /// <returns>0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>, <see cref="ExitCode.LogDamaged"/>, <see cref="ExitCode.OtherPlacement"/>.</returns>
+    /// <returns>
+    /// 0, or why it stopped by itself: <see cref="ExitCode.MustRestart"/>, <see cref="ExitCode.LogLost"/>,
+    /// <see cref="ExitCode.LogDamaged"/>, <see cref="ExitCode.OtherPlacement"/>.
+    /// </returns>
     public async Task<int> Serve(CancellationToken cancellation, CancellationToken force)
     {
         var logger = _logger;
@@ -55,7 +63,9 @@ internal sealed class WorkerRun(
             new Uri(string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{settings.SidecarPort}")),
             settings.DaprApiToken);
         _telemetry = Configured(() => TelemetryExport.Start(
-            TelemetryOptions.Read(Environment.GetEnvironmentVariable), settings.Name, WorkerConfiguration.Version,
+            TelemetryOptions.Read(Environment.GetEnvironmentVariable),
+            services.GetService<ApplicationTelemetry>() ?? new ApplicationTelemetry(), settings.Name,
+                WorkerConfiguration.Version,
             inspection, logger));
         var storage = _storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
@@ -102,14 +112,16 @@ internal sealed class WorkerRun(
 
         if (await among.Go(failed.Task, force))
         {
-            await among.EndSidecar(sidecar, AnswersWithin); // calls at the actor door are refused here already: the sooner they go elsewhere
+            await among.EndSidecar(sidecar,
+                AnswersWithin); // calls at the actor door are refused here already: the sooner they go elsewhere
         }
 
         // The gate stays open: from here on the worker refuses by itself, and it alone knows of which ids it may say
         // that they were not executed.
         if (failed.Task.IsCompleted)
         {
-            // Nothing in memory can be trusted: no draining, no last checkpoint. The log has everything that was acknowledged; if it
+            // Nothing in memory can be trusted: no draining, no last checkpoint. The log has everything that was
+            // acknowledged; if it
             // has not, the next start shall notice.
             storage.Remember();
             return ExitCode.MustRestart;
@@ -130,7 +142,10 @@ internal sealed class WorkerRun(
         if (_embedded is not null) await _embedded.DisposeAsync();
     }
 
-    /// <summary>Configuration comes from files and the environment, of which the web server reads more than we do: what it says of a wrong value is a message, not a crash.</summary>
+    /// <summary>
+    /// Configuration comes from files and the environment, of which the web server reads more than we do: what it says
+    /// of a wrong value is a message, not a crash.
+    /// </summary>
     public static T Configured<T>(Func<T> build)
     {
         try
@@ -160,9 +175,11 @@ internal sealed class WorkerRun(
         }
     }
 
-    private static UsageException Wrong(Exception setting) => new($"The configuration is wrong: {setting.Message} What helps: {FixHints.Setting}.");
+    private static UsageException Wrong(Exception setting) =>
+        new($"The configuration is wrong: {setting.Message} What helps: {FixHints.Setting}.");
 
-    private static bool IsWrongSetting(Exception exception) => exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
+    private static bool IsWrongSetting(Exception exception) =>
+        exception is FormatException or InvalidOperationException or ArgumentException or InvalidDataException;
 
     private async Task<EmbeddedSidecar?> StartEmbedded(CancellationToken cancellation) =>
         settings.SidecarKind != SidecarKind.Embedded ? null : await EmbeddedSidecar.Start(
@@ -177,7 +194,10 @@ internal sealed class WorkerRun(
             },
             cancellation);
 
-    /// <summary>Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last changes of the others may be in their logs only (R4).</summary>
+    /// <summary>
+    /// Null: the worker is alone, and so is what it finds. On what several have divided nobody runs alone: the last
+    /// changes of the others may be in their logs only (R4).
+    /// </summary>
     /// <exception cref="UsageException">
     /// It should run alone, without daprd, on what several have divided; or it has others, and no secret, or results
     /// that do not go between them.
@@ -197,7 +217,8 @@ internal sealed class WorkerRun(
 
         if (sidecar is null)
         {
-            throw new UsageException($"The actors in {storage.Place} were divided among several workers, which speak through daprd: start without the embedded sidecar.");
+            throw new UsageException(
+                $"The actors in {storage.Place} were divided among several workers, which speak through daprd: start without the embedded sidecar.");
         }
 
         var seal = settings.MailboxSeal ?? throw MailboxSeal.IsMissing();
@@ -220,9 +241,12 @@ internal sealed class WorkerRun(
         };
     }
 
-    /// <summary>Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.</summary>
+    /// <summary>
+    /// Tries until the log can be reached: a worker that starts before its Redis waits for it, and says so.
+    /// </summary>
     private async Task<WorkerHost> StartWorker(
-        Storage storage, DaprSidecarClient? sidecar, TaskCompletionSource<Exception> failed, CancellationToken cancellation)
+        Storage storage, DaprSidecarClient? sidecar, TaskCompletionSource<Exception> failed,
+            CancellationToken cancellation)
     {
         var inspection = parts.Inspection;
         var warmUp = settings.WarmUp;
@@ -234,7 +258,8 @@ internal sealed class WorkerRun(
                 if (warmUp is not null && await storage.IsNeededByNobody(options.Number, cancellation))
                 {
                     inspection.Doing = "warming up, before it comes to the others";
-                    await warmUp(settings.Name, () => storage.IsNeededByNobody(options.Number, cancellation), _logger, cancellation);
+                    await warmUp(settings.Name, () => storage.IsNeededByNobody(options.Number, cancellation), _logger,
+                        cancellation);
                     warmUp = null;
                     inspection.Doing = InspectionSwitch.Recovering;
                 }
@@ -256,12 +281,14 @@ internal sealed class WorkerRun(
                         Failed = exception => failed.TrySetResult(exception),
                         Surroundings = () => new EnvironmentInfo(
                             settings.SidecarKind == SidecarKind.Embedded ? "embedded" : "daprd",
-                            settings.SidecarPid, settings.RedisPid, storage.Durability, WorkerConfiguration.Version) { Redis = storage.Memory },
+                            settings.SidecarPid, settings.RedisPid, storage.Durability,
+                                WorkerConfiguration.Version) { Redis = storage.Memory },
                     },
                     cancellation);
                 try
                 {
-                    // Others may have divided the actors before this log was open, so that nothing fenced it (R4). No request is let in yet.
+                    // Others may have divided the actors before this log was open, so that nothing fenced it (R4). No
+                    // request is let in yet.
                     if (setup is not null || !await storage.IsDivided(cancellation))
                     {
                         return worker;

@@ -12,6 +12,9 @@ internal sealed class RootCapture(Utf8JsonWriter json, JsonSerializerOptions opt
 
     private Task? _returned;
 
+    /// <summary>The method that was called; empty before.</summary>
+    public string Method { get; private set; } = "";
+
     public Task<TResult> Call<TInput, TResult>(string actorType, string actorId, ActorMethodKey method, TInput input)
     {
         Capture(method, input);
@@ -43,6 +46,7 @@ internal sealed class RootCapture(Utf8JsonWriter json, JsonSerializerOptions opt
             throw new InvalidOperationException(OneCall);
         }
 
+        Method = method.Name;
         json.WriteString("method"u8, method.Name);
         if (typeof(TInput) != typeof(Nothing))
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
 using Snapper.Client.Messages;
@@ -38,7 +39,8 @@ internal static class RequestWriter
 
     /// <summary>Writes how it is to be run and closes the request.</summary>
     public static void End(
-        Utf8JsonWriter json, TransactionMode mode, AccessMode accessMode, IReadOnlyList<ActorCalls>? access, TimeSpan timeout)
+        Utf8JsonWriter json, TransactionMode mode, AccessMode accessMode, IReadOnlyList<ActorCalls>? access,
+        TimeSpan timeout, Activity? context)
     {
         if (mode != TransactionMode.AsDeclared)
         {
@@ -56,7 +58,23 @@ internal static class RequestWriter
         }
 
         json.WriteNumber("timeoutMs"u8, Math.Max(1, (long)timeout.TotalMilliseconds));
+        WriteTrace(json, context);
         json.WriteEndObject();
+    }
+
+    /// <summary>Writes the context of a span, if it has the form that W3C has made.</summary>
+    private static void WriteTrace(Utf8JsonWriter json, Activity? context)
+    {
+        if (context is not { IdFormat: ActivityIdFormat.W3C, Id: { } parent })
+        {
+            return;
+        }
+
+        json.WriteString("traceparent"u8, parent);
+        if (context.TraceStateString is { Length: > 0 } state)
+        {
+            json.WriteString("tracestate"u8, state);
+        }
     }
 
     /// <summary>Writes <c>{"Account":{"alice":1,"bob":1}}</c>: the actors grouped by type.</summary>

@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
+using Snapper.Apps.SmallBank.Contract;
 using Snapper.Integration.Tests.Harness;
 using Xunit;
 
@@ -28,6 +30,7 @@ public sealed class TelemetryTests
                 ["OTEL_TRACES_SAMPLER_ARG"] = "0",
             },
         };
+        List<string> clients;
         await using (var up = await SnapperProcess.Start(options))
         {
             using var http = new HttpClient();
@@ -36,8 +39,10 @@ public sealed class TelemetryTests
             Assert.Equal("committed", await Transfer(http, up.Worker.Sidecar, here, there, "pact", sampled: true));
             Assert.Equal("committed", await Transfer(http, up.Worker.Sidecar, here, there, "act", sampled: true));
             Assert.Equal("committed", await Transfer(http, up.Worker.Sidecar, here, there, "pact", sampled: false));
+            clients = await ByTypedClient(up.Worker.Sidecar, here, there);
 
-            await Until(collector, () => Of(collector, "transaction").Count == 2 && Of(collector, "branch").Count >= 2
+            await Until(collector, () => Of(collector, "transaction").Count == 2 + clients.Count
+                && Of(collector, "branch").Count >= 2
                 && Documented().All(one => collector.Metrics.ContainsKey(one.Name)));
             await up.Stop();
         }
@@ -45,11 +50,12 @@ public sealed class TelemetryTests
         Assert.Empty(collector.Problems);
         Assert.All(collector.Spans, span => Assert.Equal((Trace, "snapper"), (span.TraceId, span.Service)));
         var roots = Of(collector, "transaction");
-        Assert.Equal(2, roots.Count); // the caller that was not sampled decided for its transaction, too
+        // The caller that was not sampled decided for its transaction, too.
+        Assert.Equal(new[] { Caller, Caller }.Concat(clients).Order(StringComparer.Ordinal),
+            roots.Select(root => root.ParentId).Order(StringComparer.Ordinal));
         foreach (var root in roots)
         {
             Assert.Equal("transaction Account.Transfer", root.Name);
-            Assert.NotEmpty(root.ParentId);
             Assert.Equal("committed", root.Tags["snapper.transaction.outcome"]);
             var below = collector.Spans.Where(span => span.ParentId == root.SpanId && span.Instance == root.Instance).ToArray();
             Assert.Equal(["commit", "execute", "wait"], below.Where(span => span.Tags.ContainsKey("snapper.phase")).Select(span => span.Name).Order());
@@ -57,7 +63,8 @@ public sealed class TelemetryTests
             Assert.Contains(collector.Spans, span => span.ParentId == call.SpanId && span.Name.StartsWith("call Account.", StringComparison.Ordinal));
         }
 
-        Assert.Equal(["act", "pact"], roots.Select(root => root.Tags["snapper.transaction.mode"]).Order());
+        Assert.Equal(["act", "act", "act", "act", "pact"],
+            roots.Select(root => root.Tags["snapper.transaction.mode"]).Order());
         Assert.All(Of(collector, "branch"), branch => Assert.DoesNotContain(roots, root => root.Instance == branch.Instance && root.Tags["snapper.request.id"] == branch.Tags["snapper.request.id"]));
         Assert.Equal("s", collector.Metrics["snapper.transaction.duration"]);
         foreach (var (name, unit) in Documented())
@@ -105,6 +112,37 @@ public sealed class TelemetryTests
         using var response = await http.SendAsync(request);
         using var answer = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
         return answer.RootElement.GetProperty("outcome").GetString();
+    }
+
+    /// <summary>
+    /// Three transactions at once that share a request, each below a span of its own; their spans' ids.
+    /// </summary>
+    private static async Task<List<string>> ByTypedClient(Uri sidecar, string from, string to)
+    {
+        var spans = new List<string>();
+        using var listener = new ActivityListener
+        {
+            ShouldListenTo = static source => source.Name == Client.SnapperClient.ActivitySourceName,
+            Sample = static (ref ActivityCreationOptions<ActivityContext> it) => it.Parent.TraceId.ToString() == Trace
+                ? ActivitySamplingResult.AllDataAndRecorded
+                : ActivitySamplingResult.None,
+            ActivityStarted = span =>
+            {
+                lock (spans) spans.Add(span.SpanId.ToString());
+            },
+        };
+        ActivitySource.AddActivityListener(listener);
+        await using var snapper = new Client.SnapperClient(
+            new Client.SnapperClientOptions { Sidecar = sidecar, MaxConcurrentRequests = 1 });
+        using var caller = new Activity("caller");
+        caller.SetParentId(
+            ActivityTraceId.CreateFromString(Trace), ActivitySpanId.CreateFromString(Caller),
+                ActivityTraceFlags.Recorded);
+        caller.Start();
+        await Task.WhenAll(Enumerable.Range(0, 3).Select(_ =>
+            snapper.Actor<IAccount>(from).Act(account => account.Transfer(new(to, 1)))));
+        spans.Sort(StringComparer.Ordinal);
+        return spans;
     }
 
     private static async Task Until(FakeCollector collector, Func<bool> reached)

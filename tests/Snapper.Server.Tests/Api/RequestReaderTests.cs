@@ -11,6 +11,7 @@ namespace Snapper.Server.Tests.Api;
 /// <summary>What a body becomes, and what is said of one that becomes nothing.</summary>
 public sealed class RequestReaderTests
 {
+    private const string Header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     private static readonly ApiOptions Options = new();
 
     [Fact]
@@ -34,6 +35,34 @@ public sealed class RequestReaderTests
         Assert.Equal(TimeSpan.FromMilliseconds(1500), request.Timeout);
         Assert.Equal("shop", request.Caller);
         Assert.Equal("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", request.TraceParent);
+    }
+
+    [Theory]
+    [InlineData("\"traceparent\":\"00-11111111111111111111111111111111-2222222222222222-00\",\"tracestate\":\"a=1\"",
+        "00-11111111111111111111111111111111-2222222222222222-00", "a=1")]
+    [InlineData(
+        "\"tracestate\":\"a\\u003d1\",\"traceparent\":\"00-11111111111111111111111111111111-2222222222222222-01\"",
+        "00-11111111111111111111111111111111-2222222222222222-01", "a=1")]
+    [InlineData("\"traceparent\":\"00-11111111111111111111111111111111-2222222222222222-01\",\"tracestate\":\"\\n\"",
+        "00-11111111111111111111111111111111-2222222222222222-01", null)]
+    [InlineData("\"traceparent\":\"00-0000\",\"tracestate\":\"a=1\"", Header, null)]
+    [InlineData("\"traceparent\":\"\\ud800\"", Header, null)]
+    [InlineData("\"traceparent\":null,\"tracestate\":null", Header, null)]
+    [InlineData("\"tracestate\":\"a=1\"", Header, null)]
+    public void A_trace_context_of_its_own_goes_before_the_header_if_it_is_valid(
+        string fields, string parent, string? state)
+    {
+        var request = Accepted(With(fields));
+
+        Assert.Equal((parent, state), (request.TraceParent, request.TraceState));
+    }
+
+    [Fact]
+    public void A_trace_context_is_text_and_given_once()
+    {
+        AssertRefused(With("\"traceparent\":7"), "traceparent must be a string");
+        AssertRefused(With("\"tracestate\":{}"), "tracestate must be a string");
+        AssertRefused(With("\"traceparent\":\"a\",\"traceparent\":\"a\""), "traceparent appears more than once");
     }
 
     [Fact]

@@ -46,6 +46,14 @@ internal readonly record struct RequestOrigin(
         return Of(caller?.Name, headers.TraceParent, headers.TraceState, caller?.Apart);
     }
 
+    /// <summary>
+    /// The same with the trace context that the request has of its own, if that is valid: the requests of a batch come
+    /// from different places.
+    /// </summary>
+    public RequestOrigin WithTrace(string? traceParent, string? traceState) => TraceContext.IsValid(traceParent)
+        ? this with { TraceParent = traceParent, TraceState = TraceContext.IsState(traceState) ? traceState : null }
+        : this;
+
     /// <summary>Takes the caller, and the headers as they came. A trace context that is not valid is ignored, as W3C asks for.</summary>
     public static RequestOrigin Of(
         string? caller, string? traceParent, string? traceState = null, string? countedFor = null)

@@ -11,6 +11,9 @@ namespace Snapper.AspNetCore.Api.Requests;
 /// </summary>
 internal static class RequestFields
 {
+    // 512 characters, each of them escaped.
+    private const int TraceBytesMax = 6 * 512;
+
     public static ActorKey Actor(ref Utf8JsonReader json)
     {
         if (json.TokenType != JsonTokenType.StartObject)
@@ -70,6 +73,32 @@ internal static class RequestFields
         return json.TokenType == JsonTokenType.Number && json.TryGetInt32(out var milliseconds) && milliseconds is >= 1 and <= 300_000
             ? TimeSpan.FromMilliseconds(milliseconds)
             : throw Malformed("timeoutMs must be a whole number of milliseconds, 1 to 300000.");
+    }
+
+    /// <summary>
+    /// A field of W3C trace context. A text that cannot be one counts as absent, as W3C asks for: a trace never makes
+    /// a request fail.
+    /// </summary>
+    public static string? Trace(in Utf8JsonReader json, string name)
+    {
+        if (json.TokenType is not (JsonTokenType.String or JsonTokenType.Null))
+        {
+            throw Malformed($"{name} must be a string.");
+        }
+
+        if (json.TokenType == JsonTokenType.Null || json.ValueSpan.Length > TraceBytesMax)
+        {
+            return null;
+        }
+
+        try
+        {
+            return json.GetString();
+        }
+        catch (InvalidOperationException)
+        {
+            return null; // half of a surrogate pair
+        }
     }
 
     /// <summary>The caller's id of a request that is refused, so that the answer names it; null when there is none to be had.</summary>

@@ -43,6 +43,8 @@ internal ref struct RequestParser
         Access = 32,
         Id = 64,
         TimeoutMs = 128,
+        TraceParent = 256,
+        TraceState = 512,
     }
 
     /// <summary>The field being read, for messages; empty between fields.</summary>
@@ -142,6 +144,8 @@ internal ref struct RequestParser
         DeclaredAccess[]? access = null;
         var timeout = _options.DefaultTimeout;
         ReadOnlyMemory<byte> input = default;
+        string? traceParent = null;
+        string? traceState = null;
         var seen = Fields.None;
 
         while (_json.Read() && _json.TokenType == JsonTokenType.PropertyName)
@@ -158,6 +162,8 @@ internal ref struct RequestParser
                 case Fields.AccessMode: accessMode = RequestFields.AccessMode(in _json); break;
                 case Fields.Access: access = AccessSetReader.Read(ref _json, root ?? actor); break;
                 case Fields.Id: id = RequestFields.Id(in _json); break;
+                case Fields.TraceParent: traceParent = RequestFields.Trace(in _json, "traceparent"); break;
+                case Fields.TraceState: traceState = RequestFields.Trace(in _json, "tracestate"); break;
                 default: timeout = RequestFields.Timeout(in _json, timeout); break;
             }
 
@@ -165,6 +171,7 @@ internal ref struct RequestParser
         }
 
         actor = RootOf(actor, root);
+        var origin = _origin.WithTrace(traceParent, traceState);
         return new TransactionRequest
         {
             Actor = actor,
@@ -181,8 +188,8 @@ internal ref struct RequestParser
             Timeout = timeout,
             Caller = _origin.Caller,
             CountedFor = _origin.CountedFor,
-            TraceParent = _origin.TraceParent,
-            TraceState = _origin.TraceState,
+            TraceParent = origin.TraceParent,
+            TraceState = origin.TraceState,
         };
     }
 
@@ -241,8 +248,11 @@ internal ref struct RequestParser
             : JsonNames.Is(in _json, "mode"u8) ? (Fields.Mode, "mode")
             : JsonNames.Is(in _json, "timeoutMs"u8) ? (Fields.TimeoutMs, "timeoutMs")
             : JsonNames.Is(in _json, "accessMode"u8) ? (Fields.AccessMode, "accessMode")
+            : JsonNames.Is(in _json, "traceparent"u8) ? (Fields.TraceParent, "traceparent")
+            : JsonNames.Is(in _json, "tracestate"u8) ? (Fields.TraceState, "tracestate")
             : throw Malformed(
-                $"Unknown field {ClippedText.Of(_json)}; a request has actor, method, input, mode, accessMode, access, id, timeoutMs, and a batch begins with transactions.");
+                $"Unknown field {ClippedText.Of(_json)}; a request has actor, method, input, mode, accessMode, access, id, "
+                + "timeoutMs, traceparent, tracestate, and a batch begins with transactions.");
         if ((seen & field) != 0)
         {
             throw Malformed($"The field {name} appears more than once.");
