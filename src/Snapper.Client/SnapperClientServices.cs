@@ -10,8 +10,8 @@ namespace Microsoft.Extensions.DependencyInjection;
 public static class SnapperClientServices
 {
     /// <summary>
-    /// Adds one <see cref="SnapperClient"/> for the whole process, which is made when it is first asked for. The
-    /// container closes it at the end.
+    /// Adds one <see cref="SnapperClient"/> for the whole process, which is made when it is first asked for, by itself
+    /// or as <see cref="ISnapperClient"/>. The container closes it at the end.
     /// </summary>
     /// <param name="services">The host's.</param>
     /// <param name="options">Makes the options; null: the sidecar that the environment names.</param>
@@ -20,6 +20,7 @@ public static class SnapperClientServices
     {
         ArgumentNullException.ThrowIfNull(services);
         services.TryAddSingleton(provider => new SnapperClient(options?.Invoke(provider)));
+        services.TryAddSingleton<ISnapperClient>(static provider => provider.GetRequiredService<SnapperClient>());
         return services;
     }
 }

@@ -17,6 +17,7 @@ public sealed class ServicesTests
         {
             client = services.GetRequiredService<SnapperClient>();
             Assert.Same(client, services.GetRequiredService<SnapperClient>());
+            Assert.Same(client, services.GetRequiredService<ISnapperClient>());
             Assert.Null(await client.Find("never"));
         }
 

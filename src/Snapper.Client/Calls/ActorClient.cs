@@ -16,11 +16,11 @@ namespace Snapper.Client.Calls;
 public readonly struct ActorClient<TActor>
     where TActor : class, ITransactionalActor
 {
-    private readonly SnapperClient _client;
+    private readonly ISnapperClient _client;
     private readonly string _type;
     private readonly string _id;
 
-    internal ActorClient(SnapperClient client, string type, string id)
+    internal ActorClient(ISnapperClient client, string type, string id)
     {
         _client = client;
         _type = type;
@@ -38,9 +38,9 @@ public readonly struct ActorClient<TActor>
     public async Task<TResult> Pact<TResult>(
         Func<TActor, Task<TResult>> call, Action<Touches>? touches = null, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var client = _client;
-        var reply = await client.Run(_type, _id, call, TransactionMode.Pact, touches, options, cancellation).ConfigureAwait(false);
-        return reply.ResultAs<TResult>(client.Json);
+        var json = (_client as SnapperClient)?.Json;
+        var reply = await Submit(call, TransactionMode.Pact, touches, options, cancellation).ConfigureAwait(false);
+        return reply.ResultAs<TResult>(json);
     }
 
     /// <summary>Runs a method without result as a PACT over the declared actors.</summary>
@@ -51,7 +51,7 @@ public readonly struct ActorClient<TActor>
     public async Task Pact(
         Func<TActor, Task> call, Action<Touches>? touches = null, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var reply = await _client.Run(_type, _id, call, TransactionMode.Pact, touches, options, cancellation).ConfigureAwait(false);
+        var reply = await Submit(call, TransactionMode.Pact, touches, options, cancellation).ConfigureAwait(false);
         reply.EnsureCommitted();
     }
 
@@ -64,10 +64,9 @@ public readonly struct ActorClient<TActor>
     public async Task<TResult> Run<TResult>(
         Func<TActor, Task<TResult>> call, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var client = _client;
-        var reply = await client
-            .Run(_type, _id, call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
-        return reply.ResultAs<TResult>(client.Json);
+        var json = (_client as SnapperClient)?.Json;
+        var reply = await Submit(call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
+        return reply.ResultAs<TResult>(json);
     }
 
     /// <summary>
@@ -80,8 +79,7 @@ public readonly struct ActorClient<TActor>
     public async Task Run(
         Func<TActor, Task> call, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var reply = await _client
-            .Run(_type, _id, call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
+        var reply = await Submit(call, TransactionMode.AsDeclared, null, options, cancellation).ConfigureAwait(false);
         reply.EnsureCommitted();
     }
 
@@ -92,9 +90,9 @@ public readonly struct ActorClient<TActor>
     public async Task<TResult> Act<TResult>(
         Func<TActor, Task<TResult>> call, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var client = _client;
-        var reply = await client.Run(_type, _id, call, TransactionMode.Act, null, options, cancellation).ConfigureAwait(false);
-        return reply.ResultAs<TResult>(client.Json);
+        var json = (_client as SnapperClient)?.Json;
+        var reply = await Submit(call, TransactionMode.Act, null, options, cancellation).ConfigureAwait(false);
+        return reply.ResultAs<TResult>(json);
     }
 
     /// <summary>Runs a method without result as an ACT.</summary>
@@ -103,7 +101,13 @@ public readonly struct ActorClient<TActor>
     /// <param name="cancellation">Ends the wait, not the transaction.</param>
     public async Task Act(Func<TActor, Task> call, CallOptions? options = null, CancellationToken cancellation = default)
     {
-        var reply = await _client.Run(_type, _id, call, TransactionMode.Act, null, options, cancellation).ConfigureAwait(false);
+        var reply = await Submit(call, TransactionMode.Act, null, options, cancellation).ConfigureAwait(false);
         reply.EnsureCommitted();
     }
+
+    private Task<TransactionReply> Submit(
+        Func<TActor, Task> call, TransactionMode mode, Action<Touches>? touches, CallOptions? options,
+        CancellationToken cancellation) => _client is SnapperClient own
+        ? own.Run(_type, _id, call, mode, touches, options, cancellation)
+        : _client.Submit(UntypedCall.Of(_type, _id, call, mode, touches, options), cancellation);
 }

@@ -13,9 +13,13 @@ public sealed class StatesRead
     private readonly Dictionary<ActorKey, ActorStateView> _states = [];
     private readonly JsonSerializerOptions _json;
 
-    internal StatesRead(ReadsView view, JsonSerializerOptions json)
+    /// <summary>Takes an answer of <c>POST /v1/reads</c>.</summary>
+    /// <param name="view">The answer.</param>
+    /// <param name="json">Reads the states; null: as web APIs write them.</param>
+    public StatesRead(ReadsView view, JsonSerializerOptions? json = null)
     {
-        _json = json;
+        ArgumentNullException.ThrowIfNull(view);
+        _json = json ?? JsonSerializerOptions.Web;
         Transaction = view.AsOf.Transaction;
         foreach (var state in view.Actors)
         {
