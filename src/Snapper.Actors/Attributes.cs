@@ -62,3 +62,36 @@ public sealed class DeclaresAttribute(string? method = null) : Attribute
     /// <summary>The method it declares for; null: the one of the function's own name.</summary>
     public string? Method { get; } = method;
 }
+
+/// <summary>
+/// Numbers the form of a state, on its type or on the actor class. What is stored carries the number
+/// (<c>"$stateVersion"</c>, the first property of its JSON); a state that was stored before the type had the attribute
+/// is of version 1. Older ones are read through methods with <see cref="UpcastsAttribute"/>, one from each version to
+/// the next; a step that is missing is a build error. A newer one is refused: transactions that touch the actor abort
+/// with reason <c>application</c> and code <c>newer_state</c>, and what is stored stays as it is.
+/// </summary>
+/// <param name="version">Of the form that the type has now: 1 or more. It grows by 1 with each form.</param>
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+public sealed class StateVersionAttribute(int version) : Attribute
+{
+    /// <summary>Of the form that the type has now.</summary>
+    public int Version { get; } = version;
+
+    /// <summary>The oldest version that is still read, 1 by default; older ones are refused by name.</summary>
+    public int Oldest { get; init; } = 1;
+}
+
+/// <summary>
+/// Marks a static function of the state's type or of the actor class that makes the next version out of an older one:
+/// <c>[Upcasts(2)] internal static CartV3 Upcast(CartV2 old) =&gt; new(old.Items, []);</c> It takes the older class, or
+/// JSON (<c>JsonObject</c>, <c>JsonElement</c>) where that class was deleted, and returns what the next step takes, the
+/// state's own type at the end, or JSON. It runs when an actor is loaded, and what it makes is stored with the actor's
+/// next change: it has no effects, and gives the same for the same state.
+/// </summary>
+/// <param name="from">The version that it takes.</param>
+[AttributeUsage(AttributeTargets.Method, Inherited = false)]
+public sealed class UpcastsAttribute(int from) : Attribute
+{
+    /// <summary>The version that it takes.</summary>
+    public int From { get; } = from;
+}

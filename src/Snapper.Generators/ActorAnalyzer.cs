@@ -15,7 +15,7 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
         ImmutableArray.Create(
             Rules.MarkedCallee, Rules.MissingAttribute, Rules.ReadOnlyWrites, Rules.CallUndeclared,
-            Rules.DeclaresElsewhere);
+            Rules.DeclaresElsewhere, Rules.UpcastElsewhere);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -25,6 +25,7 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         context.RegisterSymbolAction(CheckAttribute, SymbolKind.NamedType);
         context.RegisterOperationAction(CheckReadOnly, OperationKind.Invocation);
         context.RegisterSymbolAction(CheckDeclares, SymbolKind.Method);
+        context.RegisterSymbolAction(CheckUpcasts, SymbolKind.Method);
         context.RegisterCompilationStartAction(DeclaredCalls.Register);
         context.RegisterCompilationStartAction(static start =>
         {
@@ -103,6 +104,19 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
             context.ReportDiagnostic(Diagnostic.Create(
                 Rules.DeclaresElsewhere, context.Symbol.Locations[0], Show((IMethodSymbol)context.Symbol),
                 context.Symbol.ContainingType.Name));
+        }
+    }
+
+    private static void CheckUpcasts(SymbolAnalysisContext context)
+    {
+        var type = context.Symbol.ContainingType;
+        if (Names.Has(context.Symbol, Names.UpcastsAttribute)
+            && !Names.Has(type, Names.StateVersionAttribute)
+            && !(Names.Has(type, Names.ActorAttribute)
+                && Names.Has(Names.ActorBaseOf(type)?.TypeArguments[0], Names.StateVersionAttribute)))
+        {
+            context.ReportDiagnostic(Diagnostic.Create(
+                Rules.UpcastElsewhere, context.Symbol.Locations[0], Show((IMethodSymbol)context.Symbol), type.Name));
         }
     }
 

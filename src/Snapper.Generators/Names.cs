@@ -11,6 +11,8 @@ internal static class Names
     public const string MayAbortAttribute = "Snapper.Actors.MayAbortAttribute";
     public const string ReadOnlyAttribute = "Snapper.Actors.ReadOnlyMethodAttribute";
     public const string DeclaresAttribute = "Snapper.Actors.DeclaresAttribute";
+    public const string StateVersionAttribute = "Snapper.Actors.StateVersionAttribute";
+    public const string UpcastsAttribute = "Snapper.Actors.UpcastsAttribute";
     public const string Declaration = "Snapper.Actors.Declaration";
     public const string State = "Snapper.Actors.State.ActorState<TState>";
     public const string UntypedActor = "Snapper.Actors.TransactionalActor";

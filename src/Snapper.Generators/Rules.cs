@@ -85,6 +85,44 @@ internal static class Rules
         "SNAP105", "A [Declares] function stands in an actor class",
         "'{0}' carries [Declares], but '{1}' is no class with [TransactionalActor]: no request is declared by it");
 
+    public static readonly DiagnosticDescriptor StateVersionNumber = Error(
+        "SNAP020", "A state's version is a number from 1 on",
+        "The state of '{0}' has [StateVersion({1})]{2}; a version is 1 to 1,000,000, the oldest is none above it, "
+            + "and class and state have the same");
+
+    public static readonly DiagnosticDescriptor UpcastShape = Error(
+        "SNAP021", "The shape of a function with [Upcasts]",
+        "'{0}' {1}; a function with [Upcasts] is static, public or internal, not generic, takes the older state "
+            + "and returns the next one");
+
+    public static readonly DiagnosticDescriptor UpcastMissing = Error(
+        "SNAP022", "There is a step from each version of a state to the next",
+        "The state of '{0}' has version {1}, and states of version {2} become none of version {3}: add a static "
+            + "function with [Upcasts({2})] to '{4}', or leave older ones unread by Oldest = {3}");
+
+    public static readonly DiagnosticDescriptor UpcastTwice = Error(
+        "SNAP023", "There is one step from each version of a state",
+        "'{0}' is a second function for states of '{1}' of version {2}");
+
+    public static readonly DiagnosticDescriptor UpcastChain = Error(
+        "SNAP024", "A step makes what the next one takes",
+        "'{0}' makes '{1}' of version {2}, and what comes next takes '{3}'; use one type, or JsonObject on one side");
+
+    public static readonly DiagnosticDescriptor VersionedShape = Error(
+        "SNAP025", "A state with a version is an object in JSON",
+        "The state of '{0}' has a version and is a '{1}', which JSON has as no object with named properties; put it "
+            + "into a record");
+
+    public static readonly DiagnosticDescriptor UpcastUnused = Error(
+        "SNAP026", "A step begins at a version that is read",
+        "'{0}' takes states of version {1}, and those of '{2}' that become newer have the versions {3} to {4}: "
+            + "change its number, or delete it");
+
+    public static readonly DiagnosticDescriptor UpcastElsewhere = Warning(
+        "SNAP106", "A function with [Upcasts] stands in a state with [StateVersion] or in its actor class",
+        "'{0}' carries [Upcasts], but '{1}' is neither a class with [StateVersion] nor an actor class whose state has "
+            + "one: no state is read by it");
+
     public static DiagnosticDescriptor ById(string id) => id switch
     {
         "SNAP001" => TooManyParameters,
@@ -106,6 +144,13 @@ internal static class Rules
         "SNAP017" => DeclaresShape,
         "SNAP018" => DeclaresUnknown,
         "SNAP019" => DeclaresTwice,
+        "SNAP020" => StateVersionNumber,
+        "SNAP021" => UpcastShape,
+        "SNAP022" => UpcastMissing,
+        "SNAP023" => UpcastTwice,
+        "SNAP024" => UpcastChain,
+        "SNAP025" => VersionedShape,
+        "SNAP026" => UpcastUnused,
         _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
     };
 

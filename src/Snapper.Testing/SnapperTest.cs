@@ -1,7 +1,10 @@
+using System.Text;
+using System.Text.Json;
 using Microsoft.Extensions.DependencyInjection;
 using Snapper.Actors;
 using Snapper.Client;
 using Snapper.Client.Calls;
+using Snapper.Protocol.Identity;
 using Snapper.Storage.Memory;
 
 namespace Snapper.Testing;
@@ -25,12 +28,14 @@ public sealed class SnapperTest : IAsyncDisposable
     private readonly SnapperTestOptions _options;
     private readonly MemoryStorage _storage = new();
     private readonly LifeHandler _handler = new();
+    private readonly HttpClient _web;
     private TestLife? _life;
 
     private SnapperTest(SnapperTestOptions options)
     {
         _options = options;
         Clock = new TestClock(TimeProvider.System, options.StartsAt);
+        _web = new HttpClient(_handler, disposeHandler: false) { BaseAddress = s_address, Timeout = options.Timeout };
         Client = new SnapperClient(new SnapperClientOptions
         {
             Worker = s_address,
@@ -93,6 +98,36 @@ public sealed class SnapperTest : IAsyncDisposable
         where TActor : class, ITransactionalActor => Client.Actor<TActor>(id);
 
     /// <summary>
+    /// Puts a state in the place of an actor's, as a program of an earlier version may have stored it: one without
+    /// <c>"$stateVersion"</c> is of version 1. A transaction like any other.
+    /// </summary>
+    /// <param name="actor">See <see cref="ActorClient{TActor}.Key"/>.</param>
+    /// <param name="json">The state.</param>
+    /// <param name="cancellation">Gives up waiting.</param>
+    /// <exception cref="OperationRefusedException">It cannot be read as a state of the actor's type.</exception>
+    public async Task PutState(ActorKey actor, string json, CancellationToken cancellation = default)
+    {
+        using var body = new StringContent(json, Encoding.UTF8, "application/json");
+        using var answer = await _web.PutAsync(AddressOf(actor), body, cancellation).ConfigureAwait(false);
+        await Check(answer, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>An actor's state as it is stored, JSON with its <c>"$stateVersion"</c>, if it has one.</summary>
+    /// <param name="actor">See <see cref="ActorClient{TActor}.Key"/>.</param>
+    /// <param name="cancellation">Gives up waiting.</param>
+    /// <returns>Null: the actor was never written, or is deleted.</returns>
+    /// <exception cref="OperationRefusedException">There is no such type.</exception>
+    public async Task<string?> GetState(ActorKey actor, CancellationToken cancellation = default)
+    {
+        using var answer = await _web.GetAsync(AddressOf(actor), cancellation).ConfigureAwait(false);
+        var text = await Check(answer, cancellation).ConfigureAwait(false);
+        using var view = JsonDocument.Parse(text);
+        return view.RootElement.TryGetProperty("state", out var state) && state.ValueKind != JsonValueKind.Null
+            ? state.GetRawText()
+            : null;
+    }
+
+    /// <summary>
     /// Ends the worker as <c>kill -9</c> does: what was not in the log is lost, and a call that waits for an
     /// answer has none. Calls wait until <see cref="Restart"/>, or until their
     /// timeout.
@@ -124,7 +159,21 @@ public sealed class SnapperTest : IAsyncDisposable
 
         _handler.Life = null;
         await Client.DisposeAsync().ConfigureAwait(false);
+        _web.Dispose();
         _handler.Dispose();
+    }
+
+    private static Uri AddressOf(ActorKey actor)
+    {
+        ArgumentNullException.ThrowIfNull(actor);
+        var (type, id) = (Uri.EscapeDataString(actor.Type), Uri.EscapeDataString(actor.Id));
+        return new Uri($"v1/actors/{type}/{id}", UriKind.Relative);
+    }
+
+    private static async Task<string> Check(HttpResponseMessage answer, CancellationToken cancellation)
+    {
+        var text = await answer.Content.ReadAsStringAsync(cancellation).ConfigureAwait(false);
+        return answer.IsSuccessStatusCode ? text : throw new OperationRefusedException((int)answer.StatusCode, text);
     }
 
     private async Task Begin(CancellationToken cancellation)

@@ -24,6 +24,35 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
         Assert.Null(snapper.Failure);
     }
 
+    [Theory]
+    [InlineData("""{"count":2,"last":"pear"}""")]
+    [InlineData("""{"$stateVersion":2,"items":["pear","pear"]}""")]
+    public async Task What_an_earlier_program_stored_is_read(string stored)
+    {
+        await using var snapper = await Start();
+        var cart = snapper.Actor<ICart>("a/b c");
+        Assert.Null(await snapper.GetState(cart.Key));
+        await snapper.PutState(cart.Key, stored);
+        await snapper.Crash();
+        await snapper.Restart();
+
+        Assert.Equal(2, await cart.Act(c => c.Count("pear")));
+        await cart.Act(c => c.Add("fig"));
+        Assert.Equal("""{"$stateVersion":3,"lines":{"fig":1,"pear":2}}""", await snapper.GetState(cart.Key));
+    }
+
+    [Fact]
+    public async Task What_no_program_stored_is_refused()
+    {
+        await using var snapper = await Start();
+        var cart = snapper.Actor<ICart>("a");
+        var refused = await Assert.ThrowsAsync<OperationRefusedException>(() =>
+            snapper.PutState(cart.Key, """{"$stateVersion":4}"""));
+        Assert.Contains("this program's Cart knows versions up to 3", refused.Detail, StringComparison.Ordinal);
+        Assert.Equal(400, refused.Status);
+        Assert.Null(await snapper.GetState(cart.Key));
+    }
+
     [Fact]
     public async Task An_abort_undoes_all_of_it()
     {
@@ -123,7 +152,7 @@ public sealed class SnapperTestTests(ITestOutputHelper output)
             SnapperTest.Start(options => options.AddActors(typeof(string).Assembly)));
         var twice = await Assert.ThrowsAsync<ArgumentException>(() => SnapperTest.Start(options =>
             options.AddActors(typeof(Wallet).Assembly).AddActors(typeof(Wallet).Assembly)));
-        Assert.Contains("Teller", twice.Message, StringComparison.Ordinal);
+        Assert.Contains("Cart", twice.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -59,6 +59,7 @@ internal static class HealthRows
         "log" => "Is Redis up, and can the worker write to it? './snapper doctor' says; a full or read-only Redis refuses writes.",
         "memory" => "Redis is nearly full: no transaction is begun that may write until there is room again.",
         "checkpoints" => "States are not checkpointed out of the log: usually Redis is slow or full. Restarts take longer until it goes on.",
+        "states" => "It has met states that a newer program wrote, and refuses them: docs/evolution.md.",
         "worker" => "It starts, or has given up: its last lines are in the data folder under logs/.",
         "door" or "requests" => "It lets no requests in: it starts, stops, or waits for another check in this list.",
         "sidecar" => "Is daprd up? Its log is in the data folder under logs/daprd-*.log.",

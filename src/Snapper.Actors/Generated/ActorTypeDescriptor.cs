@@ -29,4 +29,9 @@ public sealed record ActorTypeDescriptor(
     /// worker reads each state before it keeps it.
     /// </summary>
     public bool StateReadsAsWritten { get; init; }
+
+    /// <summary>
+    /// Which versions of the state are read; null: the class numbers none, and its states are of version 1.
+    /// </summary>
+    public StateEvolution? Evolution { get; init; }
 }

@@ -52,7 +52,8 @@ internal static class DescriptorEmitter
 
         source.Close(",");
         source.Line($"StateIsImmutable: {SourceText.Literal(actor.StateIsImmutable)},");
-        var end = actor.StateReadsAsWritten ? ") { StateReadsAsWritten = true };" : ");";
+        var end = actor.Evolution is not null ? ")"
+            : actor.StateReadsAsWritten ? ") { StateReadsAsWritten = true };" : ");";
         var bound = actor.TurnBoundMs.ToString(System.Globalization.CultureInfo.InvariantCulture);
         source.Line($"TurnBoundMs: {bound}{(actor.PartitionSeparator is null ? end : ",")}");
         if (actor.PartitionSeparator is { } separator)
@@ -61,7 +62,30 @@ internal static class DescriptorEmitter
         }
 
         source.Outdent();
+        if (actor.Evolution is { } evolution)
+        {
+            WriteEvolution(source, actor, evolution);
+        }
     }
+
+    private static void WriteEvolution(SourceText source, ActorModel actor, EvolutionModel evolution)
+    {
+        source.Open("");
+        source.Line($"StateReadsAsWritten = {SourceText.Literal(actor.StateReadsAsWritten)},");
+        var versions = $"{Number(evolution.Version)}, {Number(evolution.Oldest)}";
+        source.Line($"Evolution = new {Generated}StateEvolution({versions}, new {Generated}StateUpcast[]");
+        source.Open("");
+        foreach (var upcast in evolution.Upcasts)
+        {
+            source.Line($"new {Generated}StateUpcast<{upcast.Old}, {upcast.Next}>(");
+            source.Line($"    {Number(upcast.From)}, static old => {upcast.Method}(old)),");
+        }
+
+        source.Close("),");
+        source.Close(";");
+    }
+
+    private static string Number(int value) => value.ToString(System.Globalization.CultureInfo.InvariantCulture);
 
     private static void WriteMethod(SourceText source, ActorModel actor, ActorMethodModel method)
     {

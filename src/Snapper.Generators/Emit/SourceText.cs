@@ -28,7 +28,11 @@ internal sealed class SourceText
 
     public void Open(string header)
     {
-        Line(header);
+        if (header.Length > 0)
+        {
+            Line(header);
+        }
+
         Line("{");
         _depth++;
     }

@@ -10,6 +10,7 @@ namespace Snapper.Generators.Models;
 /// <param name="State">Full name of the state's type.</param>
 /// <param name="StateIsImmutable">Proven to be shareable between attempts.</param>
 /// <param name="StateReadsAsWritten">Proven to be readable from the JSON that is written of it.</param>
+/// <param name="Evolution">Versions of the state; null: they are not numbered.</param>
 /// <param name="Contracts">Full names of the actor interfaces.</param>
 /// <param name="Services">The constructor's parameters in order.</param>
 /// <param name="Methods">All methods of all interfaces; names are unique.</param>
@@ -23,6 +24,7 @@ internal sealed record ActorModel(
     string State,
     bool StateIsImmutable,
     bool StateReadsAsWritten,
+    EvolutionModel? Evolution,
     EquatableArray<string> Contracts,
     EquatableArray<ServiceModel> Services,
     EquatableArray<ActorMethodModel> Methods)
@@ -33,6 +35,19 @@ internal sealed record ActorModel(
     /// <summary>Of the class, for file names.</summary>
     public string HintName => Namespace.Length == 0 ? Name : Namespace.Replace("@", "") + "." + Name;
 }
+
+/// <summary>The versions of a state.</summary>
+/// <param name="Version">The newest.</param>
+/// <param name="Oldest">The oldest that is read.</param>
+/// <param name="Upcasts">From each version to the next, in order.</param>
+internal sealed record EvolutionModel(int Version, int Oldest, EquatableArray<UpcastModel> Upcasts);
+
+/// <summary>One step from a version to the next.</summary>
+/// <param name="From">The version that it takes.</param>
+/// <param name="Old">Full name of what it takes.</param>
+/// <param name="Next">Full name of what it makes.</param>
+/// <param name="Method">Full name of the function.</param>
+internal sealed record UpcastModel(int From, string Old, string Next, string Method);
 
 /// <summary>A constructor's parameter, taken from the services of the host.</summary>
 /// <param name="Type">Full name without nullability.</param>

@@ -32,6 +32,7 @@ internal static class ActorReader
 
         var methods = Methods(actor, contracts, findings, out var brokenContract);
         var declarations = DeclarationReader.Read(actor, methods, findings);
+        var evolution = actorBase is null ? null : EvolutionReader.Read(actor, actorBase.TypeArguments[0], findings);
         var services = Obstacle(actor) is null ? Services(actor, findings) : default;
 
         // What is wrong with an interface of this project is reported where it stands, once.
@@ -51,6 +52,7 @@ internal static class ActorReader
             Names.Plain(state),
             StateImmutability.IsProven(state),
             StateReading.IsProven(state),
+            evolution,
             new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
             services,
             new EquatableArray<ActorMethodModel>(

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors.Generated;
 using Snapper.Runtime.Json;
 
@@ -9,7 +8,7 @@ namespace Snapper.Runtime.Execution;
 public sealed class ActorType
 {
     private readonly Dictionary<string, RootMethod> _methods = new(StringComparer.Ordinal);
-    private readonly JsonTypeInfo _state;
+    private readonly StateCodec _state;
     private readonly StateReplacementMethod _import;
     private readonly StateReplacementMethod _delete;
     private readonly StateReplacementMethod _importOverDamage;
@@ -24,7 +23,7 @@ public sealed class ActorType
     public ActorType(ActorTypeDescriptor descriptor, JsonSerializerOptions json, JsonSerializerOptions inputJson)
     {
         Descriptor = descriptor;
-        _state = json.GetTypeInfo(descriptor.StateType);
+        _state = new StateCodec(descriptor, json);
         var factory = new RootMethodFactory(json, inputJson);
         foreach (var method in descriptor.Methods)
         {
@@ -68,17 +67,22 @@ public sealed class ActorType
     public byte[] Encode(object state)
     {
         using var code = ValueCode.Enter();
-        return JsonSerializer.SerializeToUtf8Bytes(state, _state);
+        return _state.Encode(state);
     }
 
-    /// <summary>The state from UTF-8 JSON.</summary>
+    /// <summary>The state from UTF-8 JSON, also of an older version.</summary>
     /// <exception cref="JsonException">It does not fit the state type.</exception>
+    /// <exception cref="NewerStateException">It is of a version that this program does not know.</exception>
     public object Decode(ReadOnlySpan<byte> json)
     {
         using var code = ValueCode.Enter();
-        return JsonSerializer.Deserialize(json, _state) ?? throw new JsonException("The state is null.");
+        return _state.Decode(json);
     }
 
     /// <summary>A copy of a mutable state for one attempt (A8: undo replaces the object, it never writes into it).</summary>
-    public object Copy(object state) => Decode(Encode(state));
+    public object Copy(object state)
+    {
+        using var code = ValueCode.Enter();
+        return _state.Copy(state);
+    }
 }

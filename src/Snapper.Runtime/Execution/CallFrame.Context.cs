@@ -163,8 +163,10 @@ public abstract partial class CallFrame
     /// <summary>Ends the attempt: what it would see cannot be read.</summary>
     private TransactionDoomedException Unreadable(Executor executor, DamagedState damage)
     {
-        executor.RequestAbort(Attempt, new AbortInfo(AbortReason.Failure, damage.Why, Target));
-        return new TransactionDoomedException(AbortReason.Failure, damage.Why, Target);
+        // Trying again would not help against a newer version, and the caller is told so; damage may be mended.
+        var reason = damage.Newer is null ? AbortReason.Failure : AbortReason.Application;
+        executor.RequestAbort(Attempt, new AbortInfo(reason, damage.Why, Target) { Code = damage.Newer?.Code });
+        return new TransactionDoomedException(reason, damage.Why, Target);
     }
 
     /// <summary>The state to change: itself when it is immutable, else a copy of this attempt's own (A8).</summary>

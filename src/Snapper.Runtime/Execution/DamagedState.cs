@@ -11,4 +11,9 @@ public sealed class DamagedState(string why, bool hasVersion)
     public string Why => why;
 
     public bool HasVersion => hasVersion;
+
+    /// <summary>
+    /// It is no damage: a newer program has written it, and this one may not write over it; null: it is damage.
+    /// </summary>
+    public NewerStateException? Newer { get; init; }
 }

@@ -467,6 +467,7 @@ public sealed partial class Executor
     private void Activate(ActorCell cell, StoredState? stored, string? broken)
     {
         object? state = null;
+        NewerStateException? newer = null;
         _residents.Resize(cell, stored is null ? 0 : SizeOf(stored));
         if (stored is not null)
         {
@@ -480,17 +481,18 @@ public sealed partial class Executor
                 // that could not be read but an operator who says so.
                 var type = cell.Type.Descriptor.StateType.Name;
                 broken = $"The stored state of {cell.Key} cannot be read as {type}: {exception.Words()}";
+                newer = exception as NewerStateException;
             }
         }
 
         if (broken is not null)
         {
             cell.BrokenAt = Worker.Time.GetTimestamp();
-            state = new DamagedState(broken, hasVersion: stored is not null);
+            state = new DamagedState(broken, hasVersion: stored is not null) { Newer = newer };
             if (broken != cell.Broken)
             {
                 // Once, not at each load that finds it unchanged.
-                Worker.NoteBrokenState(cell.Key, broken);
+                Worker.NoteBrokenState(cell.Key, broken, newer);
             }
         }
 

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Serialization.Metadata;
 using Snapper.Actors;
 using Snapper.Actors.Generated;
 using Snapper.Runtime.Json;
@@ -18,7 +17,7 @@ public readonly record struct StateReplacement(object? State, bool OverDamage);
 public sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothing>
 {
     private readonly ActorType? _type;
-    private readonly JsonTypeInfo? _state;
+    private readonly StateCodec? _state;
     private readonly bool _overDamage;
 
     private StateReplacementMethod(string name, ActorType? type, bool overDamage, JsonSerializerOptions json)
@@ -26,10 +25,11 @@ public sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothin
     {
         _type = type;
         _overDamage = overDamage;
-        _state = type is null ? null : json.GetTypeInfo(type.Descriptor.StateType);
+        _state = type is null ? null : new StateCodec(type.Descriptor, json);
     }
 
     /// <summary>Puts a state in the place of the actor's. It is read as inputs are: a field that the state does not have is refused.</summary>
+    /// <remarks>One of an older version becomes the newest.</remarks>
     public static StateReplacementMethod Import(ActorType type, bool overDamage, JsonSerializerOptions inputJson) =>
         new(overDamage ? Door.StateMethods.ImportOverDamage : Door.StateMethods.Import, type, overDamage, inputJson);
 
@@ -49,18 +49,20 @@ public sealed class StateReplacementMethod : RootMethod<StateReplacement, Nothin
             throw new InputException("there is none; it is the state as JSON");
         }
 
-        object? state;
+        if (json.Trim(" \r\n\t"u8).SequenceEqual("null"u8))
+        {
+            throw new InputException($"a state of {_type!.Name} is not null; DELETE takes it away");
+        }
+
         using var code = ValueCode.Enter();
         try
         {
-            state = JsonSerializer.Deserialize(json, _state);
+            return new StateReplacement(_state.Decode(json), _overDamage);
         }
         catch (Exception failure) // the state's own code may throw anything
         {
-            throw new InputException(InputProblem.Find(json, _state, failure));
+            throw new InputException(_state.WhyUnread(json, failure));
         }
-
-        return new StateReplacement(state ?? throw new InputException($"a state of {_type!.Name} is not null; DELETE takes it away"), _overDamage);
     }
 }
 
@@ -74,6 +76,7 @@ public sealed class StateHolder : TransactionalActor<object>
         {
             // Whoever put it right meanwhile, and what was written since, must not be lost to a request that was meant for the damage.
             if (before is not DamagedState damage) throw Abort("The state that the worker holds is not damaged: nothing was replaced. Where what is stored cannot be read all the same, the same request without damaged=replace writes it anew.");
+            if (damage.Newer is not null) throw Abort($"{damage.Why} It is not damaged: nothing was replaced.");
             if (!damage.HasVersion) throw Abort($"{damage.Why} Its version cannot be read either, so that nobody knows which one comes next: a person must put the place right that is named.");
         }
 

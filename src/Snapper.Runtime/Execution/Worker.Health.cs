@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Microsoft.Extensions.Logging;
 using Snapper.Protocol.Commitment;
 using Snapper.Protocol.Identity;
@@ -28,6 +29,7 @@ public sealed partial class Worker : ILogObserver
     private readonly Lock _loadFailures = new();
     private long? _loadFailureToldAt;
     private int _loadFailuresUntold;
+    private readonly ConcurrentDictionary<string, string> _newerStates = new(StringComparer.Ordinal);
     private Exception? _failure;
     private volatile bool _isOver;
 
@@ -252,7 +254,26 @@ public sealed partial class Worker : ILogObserver
         RuntimeLog.LoadFailed(Logger, exception, actor.ToString(), others);
     }
 
-    public void NoteBrokenState(ActorKey actor, string why) => RuntimeLog.BrokenState(Logger, actor.ToString(), why);
+    /// <summary>
+    /// States that newer programs have written and this one cannot read, one of each type; null: none was met.
+    /// </summary>
+    public string? NewerStates => _newerStates.IsEmpty
+        ? null
+        : string.Join(' ', _newerStates.Values.Order(StringComparer.Ordinal));
+
+    /// <summary>The stored state of an actor cannot be used.</summary>
+    /// <param name="actor">Whose.</param>
+    /// <param name="why">In words.</param>
+    /// <param name="newer">A newer program has written it; null: it is damaged.</param>
+    public void NoteBrokenState(ActorKey actor, string why, NewerStateException? newer)
+    {
+        if (newer is not null)
+        {
+            _newerStates.TryAdd(newer.Type, why);
+        }
+
+        RuntimeLog.BrokenState(Logger, actor.ToString(), why);
+    }
 
     public void NoteMarked(RootMethod method, AbortInfo why) => RuntimeLog.MethodMarked(Logger, method.Name, why.Message);
 

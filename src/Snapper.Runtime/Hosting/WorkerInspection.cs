@@ -101,6 +101,8 @@ public sealed class WorkerInspection : IWorkerInspection
             new HealthCheck("log", _worker.LogOutage is null, _worker.LogOutage ?? _setup.Log.Kind),
             new HealthCheck("requests", unavailable is null, unavailable ?? "let in"),
             new HealthCheck("memory", _worker.StoreFull is null, _worker.StoreFull ?? "room"),
+            // Healthy all the same: it serves all other actors, and a restart of the same program would not help.
+            new HealthCheck("states", true, _worker.NewerStates ?? "readable"),
             new HealthCheck("checkpoints", _worker.Checkpoints.IsHealthy, _worker.Checkpoints.LastError ?? "checkpointing"),
         ];
     }

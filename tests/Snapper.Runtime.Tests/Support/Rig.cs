@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Text.Json;
+using Snapper.Actors.Generated;
 using Snapper.Protocol;
 using Snapper.Protocol.Batches;
 using Snapper.Protocol.Identity;
@@ -37,6 +38,9 @@ internal sealed class Rig : IAsyncDisposable
 
     public HeldLog Log { get; private set; } = null!;
 
+    /// <summary>Of the next worker.</summary>
+    public IReadOnlyList<ActorTypeDescriptor> Types { get; set; } = SnapperRuntimeTestsActors.All;
+
     /// <summary>Of the next worker; null: one of its own.</summary>
     public IStateStore? Store { get; set; }
 
@@ -59,11 +63,14 @@ internal sealed class Rig : IAsyncDisposable
         }
     }
 
-    public static async Task<Rig> Start(WorkerOptions? options = null, MemoryStorage? storage = null, TimeProvider? time = null)
+    public static async Task<Rig> Start(
+        WorkerOptions? options = null, MemoryStorage? storage = null, TimeProvider? time = null,
+        IReadOnlyList<ActorTypeDescriptor>? types = null)
     {
         var rig = new Rig(options ?? new WorkerOptions { Executors = 2, DrainTimeout = TimeSpan.FromSeconds(1) })
         {
             Storage = storage ?? new MemoryStorage(), Time = time ?? TimeProvider.System,
+            Types = types ?? SnapperRuntimeTestsActors.All,
         };
         await rig.Open();
         return rig;
@@ -88,7 +95,7 @@ internal sealed class Rig : IAsyncDisposable
             {
                 Options = Options,
                 Time = Time,
-                ActorTypes = SnapperRuntimeTestsActors.All,
+                ActorTypes = Types,
                 Logger = Logger,
                 Log = Log,
                 Store = Store ?? new MemoryStateStore(Storage, Time, new StateStoreOptions()),
