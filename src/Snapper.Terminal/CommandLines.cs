@@ -78,6 +78,7 @@ public static class CommandLines
         Command program, IReadOnlyList<string> arguments, TextWriter output, TextWriter errors)
     {
         if (!program.Options.OfType<HelpOption>().Any()) program.Add(new HelpOption { Recursive = true });
+        if (!program.Options.OfType<VersionOption>().Any()) program.Add(new VersionOption());
         var helps = arguments is [] or ["help", ..];
         var line = program.Parse(helps ? [.. arguments.Skip(1), "--help"] : [.. arguments], s_parser);
         var path = string.Join(' ', Path(line.CommandResult).Reverse());

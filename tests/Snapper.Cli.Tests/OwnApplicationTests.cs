@@ -16,6 +16,7 @@ namespace Snapper.Cli.Tests;
 public sealed class OwnApplicationTests : IDisposable
 {
     private const string Package = "Snapper.AspNetCore";
+    private const string Tool = "Snapper.Cli";
 
     private const string Project = """
         <Project Sdk="Microsoft.NET.Sdk.Web">
@@ -61,6 +62,7 @@ public sealed class OwnApplicationTests : IDisposable
         await File.WriteAllTextAsync(_temp.File("Shop/Counter.cs"), code[1]);
         await Dotnet(_temp.Path, "build", "Shop", "-c", "Release", "--nologo");
         await TemplateIsTested();
+        await ToolStartsAWorker();
 
         var ports = Ports.Free(2).Select(static port => port.ToString(CultureInfo.InvariantCulture)).ToArray();
         var start = new ProcessStartInfo(
@@ -109,6 +111,67 @@ public sealed class OwnApplicationTests : IDisposable
             "-p:TreatWarningsAsErrors=true", $"-p:RestorePackagesPath={_temp.File("packages")}");
     }
 
+    /// <summary>The command line as a tool brings the server, the dashboard and the component files along.</summary>
+    private async Task ToolStartsAWorker()
+    {
+        await Dotnet(
+            _temp.Path, "tool", "install", Tool, "--tool-path", _temp.File("tools"), "--configfile",
+            _temp.File("nuget.config"));
+        Assert.StartsWith("0.1.0", await Output("--version"), StringComparison.Ordinal);
+        var free = Ports.Free(3);
+        var ports = new[] { free[0] - 1, free[1], free[2] }
+            .Select(static port => port.ToString(CultureInfo.InvariantCulture)).ToArray();
+        var start = new ProcessStartInfo(
+            _temp.File("tools/snapper"),
+            [
+                "up", "--embedded", "--data", _temp.File("data"), "--base-port", ports[0], "--sidecar-port", ports[1],
+                "--dashboard-port", ports[2], "--actors", _temp.File("Shop/bin/Release/net10.0/Shop.dll"),
+            ])
+        {
+            WorkingDirectory = _temp.Path, RedirectStandardOutput = true,
+        };
+        using var up = Process.Start(start)!;
+        try
+        {
+            string? line;
+            while ((line = await up.StandardOutput.ReadLineAsync().WaitAsync(TimeSpan.FromSeconds(60))) is not null)
+            {
+                if (line.StartsWith("ready ", StringComparison.Ordinal)) break;
+            }
+
+            Assert.NotNull(line);
+            using var http = new HttpClient();
+            using var answer = await http.PostAsJsonAsync($"http://127.0.0.1:{free[0]}/v1/transactions", new
+            {
+                actor = new { type = "Counter", id = "c" }, method = "Add", input = 7,
+            });
+            var envelope = await answer.Content.ReadFromJsonAsync<JsonNode>();
+            Assert.True((int?)envelope!["result"] == 7, envelope.ToJsonString());
+            Assert.Contains("<html", await http.GetStringAsync($"http://127.0.0.1:{ports[2]}/"),
+                StringComparison.Ordinal);
+            Assert.Contains("/components", await Output("doctor"), StringComparison.Ordinal);
+            Assert.True(Posix.Send(up.Id, Posix.Terminate));
+            await up.WaitForExitAsync().WaitAsync(TimeSpan.FromSeconds(30));
+            Assert.Equal(0, up.ExitCode);
+        }
+        finally
+        {
+            if (!up.HasExited) up.Kill(entireProcessTree: true);
+        }
+    }
+
+    private async Task<string> Output(params string[] arguments)
+    {
+        var start = new ProcessStartInfo(_temp.File("tools/snapper"), arguments)
+        {
+            WorkingDirectory = _temp.Path, RedirectStandardOutput = true,
+        };
+        using var tool = Process.Start(start)!;
+        var output = await tool.StandardOutput.ReadToEndAsync().WaitAsync(TimeSpan.FromSeconds(60));
+        await tool.WaitForExitAsync().WaitAsync(TimeSpan.FromSeconds(60));
+        return output;
+    }
+
     private static async Task Ready(HttpClient http, Process shop)
     {
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(60));
@@ -142,6 +205,7 @@ public sealed class OwnApplicationTests : IDisposable
                 .Where(name => !needed.Contains(name)).Distinct().ToArray());
         }
 
+        needed.Add(Tool); // has all of its files inside
         var projects = string.Join(';', needed.Select(name => ProjectOf(source, name)));
         await File.WriteAllTextAsync(
             _temp.File("pack.proj"),

@@ -42,7 +42,9 @@ public sealed partial class TroubleshootingTests
     [Fact]
     public void Every_remedy_of_up_and_doctor_is_in_the_document()
     {
-        var remedies = typeof(FixHints).GetFields(BindingFlags.Public | BindingFlags.Static).Select(f => (string)f.GetRawConstantValue()!).Append("free it or choose another with");
+        var remedies =
+            typeof(FixHints).GetFields(BindingFlags.Public | BindingFlags.Static).Select(f =>
+            (string)f.GetValue(null)!).Append("free it or choose another with");
         foreach (var remedy in remedies)
         {
             Assert.True(Flat(Document).Contains(remedy, StringComparison.Ordinal), $"docs/troubleshooting.md does not have the remedy: {remedy}");

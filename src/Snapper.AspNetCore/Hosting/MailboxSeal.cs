@@ -46,14 +46,15 @@ internal sealed class MailboxSeal
         var all = secrets.Split(';', StringSplitOptions.TrimEntries);
         return all.All(secret => secret.Length >= SecretLengthMin)
             ? new MailboxSeal([.. all.Select(secret => HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), "snapper mailbox packets"u8))])
-            : throw new UsageException($"{Variable} must have at least {SecretLengthMin} characters: './snapper token' makes something good.");
+            : throw new UsageException(
+                $"{Variable} must have at least {SecretLengthMin} characters: '{ProgramName.Value} token' makes something good.");
     }
 
     /// <summary>A worker has others, and nothing by which it knows their packets.</summary>
     public static UsageException IsMissing() => new(
         $"{Variable} is not set: packets between workers come through the sidecars, and without a secret that all workers have, "
         + "every app that may call actors could send some in their place. "
-        + $"Set the same for all workers ('./snapper token' makes something good), or '{NoSecret}' where no other app can call actors.");
+        + $"Set the same for all workers ('{ProgramName.Value} token' makes something good), or '{NoSecret}' where no other app can call actors.");
 
     /// <summary>What a packet shows; null: there is no secret.</summary>
     /// <param name="mailbox">Actor type of the mailbox that it is for, <c>Mailbox@w2</c>.</param>

@@ -8,7 +8,8 @@ internal static partial class ServerLog
 
     [LoggerMessage(
         EventId = 2002, Level = LogLevel.Critical,
-        Message = "LOST LOG. {Detail} Bring the data back and start again; or accept the loss: './snapper up --accept-lost-log', or remove that file.")]
+        Message =
+            "LOST LOG. {Detail} Bring the data back and start again; or accept the loss: start with --accept-lost-log, or remove that file.")]
     public static partial void LogLost(ILogger logger, string detail);
 
     [LoggerMessage(EventId = 2005, Level = LogLevel.Critical, Message = "OTHER PLACEMENT. {Detail}")]

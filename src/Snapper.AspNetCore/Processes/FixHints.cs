@@ -4,10 +4,14 @@ namespace Snapper.AspNetCore.Processes;
 internal static class FixHints
 {
     /// <summary>There is no Redis.</summary>
-    public const string Redis = "'./snapper setup' brings redis-server, or name a Redis with --redis HOST:PORT";
+    public static readonly string Redis = ProgramName.IsTool
+        ? "install redis-server, or name a Redis with --redis HOST:PORT"
+        : "'./snapper setup' brings redis-server, or name a Redis with --redis HOST:PORT";
 
     /// <summary>There is no Dapr, or an old one.</summary>
-    public const string Dapr = "'./snapper setup' brings Dapr 1.18.1, or set SNAPPER_DAPRD and SNAPPER_PLACEMENT";
+    public static readonly string Dapr = ProgramName.IsTool
+        ? "'dapr init' brings it (1.18 or later), or set SNAPPER_DAPRD and SNAPPER_PLACEMENT"
+        : "'./snapper setup' brings Dapr 1.18.1, or set SNAPPER_DAPRD and SNAPPER_PLACEMENT";
 
     /// <summary>A variable names what is not there.</summary>
     public const string Variable = "correct or remove the variable";
@@ -52,13 +56,14 @@ internal static class FixHints
     public const string OtherUp = "stop it, or choose another directory with --data";
 
     /// <summary>The ports that nobody names are used up.</summary>
-    public const string PrivatePorts = "end programs that listen there: './snapper doctor' names those of the fixed ports, 'ss -ltnp' all";
+    public static readonly string PrivatePorts =
+        $"end programs that listen there: '{ProgramName.Value} doctor' names those of the fixed ports, 'ss -ltnp' all";
 
     /// <summary>A process of an earlier run cannot be ended.</summary>
     public const string Leftover = "end it by hand, as the user that it belongs to";
 
     /// <summary>The log is not the one that is remembered.</summary>
-    public const string LostLog = "bring the data back; or accept the loss: './snapper up --accept-lost-log'";
+    public const string LostLog = "bring the data back; or accept the loss: start with --accept-lost-log";
 
     /// <summary>The log cannot be understood.</summary>
     public const string DamagedLog = "keep a copy, then restore a backup of the whole storage, or repair the place that is named";

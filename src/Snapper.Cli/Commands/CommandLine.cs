@@ -8,7 +8,7 @@ namespace Snapper.Cli.Commands;
 internal static class CommandLine
 {
     internal static readonly Command Program = CommandLines.Program(
-        "./snapper", "snapper: ACID transactions over virtual actors on Dapr",
+        ProgramName.Value, "snapper: ACID transactions over virtual actors on Dapr",
         [
             UpCommand.Command, DemoCommand.Command, DoctorCommand.Command,
             OfClone("setup", "brings what is missing, Redis and the Dapr runtime, asking before each step"),

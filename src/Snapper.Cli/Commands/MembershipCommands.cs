@@ -31,7 +31,9 @@ internal static class MembershipCommands
     {
         var (files, state) = Running(line);
         var joined = (await Ask(files, state, "join", null)).Joined!;
-        output.WriteLine($"{joined.Name} has joined: {joined.Url}, sidecar {joined.Sidecar}, pid {joined.Pid}. It owns nothing yet: './snapper rebalance --url {joined.Url}' gives it its share.");
+        output.WriteLine(
+            $"{joined.Name} has joined: {joined.Url}, sidecar {joined.Sidecar}, pid {joined.Pid}. It owns nothing yet: "
+            + $"'{ProgramName.Value} rebalance --url {joined.Url}' gives it its share.");
         return ExitCode.Success;
     }
 

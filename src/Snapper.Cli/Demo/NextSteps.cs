@@ -5,6 +5,8 @@ namespace Snapper.Cli.Demo;
 /// <summary>The end of the demo: commands to paste.</summary>
 internal static class NextSteps
 {
+    private static readonly string s_name = ProgramName.Value;
+
     /// <summary>Writes them for the addresses of this deployment.</summary>
     public static void Write(TextWriter output, ReadyLine ready, UpOptions options, bool stays)
     {
@@ -14,11 +16,13 @@ internal static class NextSteps
         {
             output.WriteLine("This ran on the embedded stand-in for Dapr" + (ready.Log == "file" ? ", with the log in a local file" : "")
                 + ": right for a first look, not for production, and its numbers are no benchmark.");
-            if (!options.Embedded) output.WriteLine("'./snapper doctor' says what is missing for the real thing.");
+            if (!options.Embedded) output.WriteLine(
+                $"'{s_name} doctor' says what is missing for the real thing.");
             output.WriteLine();
         }
 
-        output.WriteLine(stays ? "Try, in another terminal:" : "Next: './snapper up' (or './snapper demo --stay'), then in another terminal:");
+        output.WriteLine(stays ? "Try, in another terminal:"
+            : $"Next: '{s_name} up' (or '{s_name} demo --stay'), then in another terminal:");
         output.WriteLine();
         foreach (var example in Examples(worker, options.AppId)) output.WriteLine("  " + example);
         if (stays && ready.Dashboard is { } dashboard) output.WriteLine($"\nThe dashboard is at {dashboard}");
@@ -50,14 +54,14 @@ internal static class NextSteps
         var url = workers[0].Url == "http://127.0.0.1:5101" ? "" : $" --url {workers[0].Url}";
         var data = options.DataDirectory == Path.GetFullPath(".snapper") ? "" : $" --data {options.DataDirectory}";
         var (second, last) = (workers[1].Name, workers[^1].Name);
-        yield return $"./snapper workers{url}";
+        yield return $"{s_name} workers{url}";
         yield return $"kill -9 {workers[1].Pid}         # {second}; or any other pid: of a worker, a sidecar, placement, Redis";
         yield return $"kill -STOP {workers[1].Pid}      # {second} is taken over when its lease has run out; kill -CONT wakes it";
-        yield return $"./snapper migrate{url} --to {last} Account/{DemoSettings.Account(0)} Account/{DemoSettings.Account(1)}";
-        yield return $"./snapper drain{url} {second}";
-        yield return $"./snapper join{data}";
-        yield return $"./snapper rebalance{url}";
-        yield return $"./snapper leave{data} {last}";
+        yield return $"{s_name} migrate{url} --to {last} Account/{DemoSettings.Account(0)} Account/{DemoSettings.Account(1)}";
+        yield return $"{s_name} drain{url} {second}";
+        yield return $"{s_name} join{data}";
+        yield return $"{s_name} rebalance{url}";
+        yield return $"{s_name} leave{data} {last}";
         yield return $"curl -s '{workers[0].Url}/v1/directory?actor=Account/{DemoSettings.Account(0)}'";
         yield return $"curl -s {workers[0].Url}/v1/migrations";
     }

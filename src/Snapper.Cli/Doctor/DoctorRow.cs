@@ -31,7 +31,7 @@ internal static class DoctorTable
         table.WriteTo(output);
         output.WriteLine();
         output.WriteLine(rows.Any(r => r.Health == Health.Broken)
-            ? "'./snapper up' would not start: see the rows marked FAIL."
-            : "'./snapper up' would start.");
+            ? $"'{ProgramName.Value} up' would not start: see the rows marked FAIL."
+            : $"'{ProgramName.Value} up' would start.");
     }
 }

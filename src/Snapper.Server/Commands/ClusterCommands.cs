@@ -172,7 +172,7 @@ internal static class ClusterCommands
         {
             throw new OperatorException(
                 $"{problem.Message} Whether migration {id} was begun is not known: "
-                + $"'./snapper migrations {id} --url URL' asks another worker.", problem.Status);
+                + $"'{ProgramName.Value} migrations {id} --url URL' asks another worker.", problem.Status);
         }
 
         var report = new MigrationReport(output);
@@ -211,7 +211,7 @@ internal static class ClusterCommands
         {
             throw new OperatorException(
                 $"{problem.Message} Migration {id} goes on without this command: "
-                + $"'./snapper migrations {id} --url URL' asks another worker.", problem.Status);
+                + $"'{ProgramName.Value} migrations {id} --url URL' asks another worker.", problem.Status);
         }
     }
 

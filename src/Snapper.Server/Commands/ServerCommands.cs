@@ -19,5 +19,6 @@ internal static class ServerCommands
             program, arguments is ["worker", ..] ? WorkerCommand.WithEnvironment(arguments, Environment.GetEnvironmentVariable) : arguments,
             output, errors);
 
-    public static Command Program() => CommandLines.Program("./snapper", "snapper: ACID transactions over virtual actors on Dapr", All);
+    public static Command Program() =>
+        CommandLines.Program(ProgramName.Value, "snapper: ACID transactions over virtual actors on Dapr", All);
 }

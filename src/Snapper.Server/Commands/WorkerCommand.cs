@@ -173,7 +173,7 @@ internal static class WorkerCommand
             var why = token is null
                 ? "APP_API_TOKEN is not set: whoever reaches the port could run every method. Set it, or listen on 127.0.0.1."
                 : $"APP_API_TOKEN can be guessed: it must have at least {WorkerSettings.AppApiTokenLengthMin} characters. "
-                    + "'./snapper token' makes something good.";
+                    + $"'{ProgramName.Value} token' makes something good.";
             throw new UsageException($"--listen-address {address} is reached from other machines, and {why}");
         }
 
