@@ -1,12 +1,15 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Http.Json;
+using System.Net.Sockets;
 using System.Text.Json.Nodes;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 using Snapper.Actors.Generated;
 using Snapper.AspNetCore.Applications;
+using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
 using Snapper.Security;
 
@@ -220,6 +223,64 @@ public sealed class ApplicationTests : IDisposable
     }
 
     [Fact]
+    public async Task A_second_process_on_a_data_directory_waits_for_the_first_instead_of_ending_it()
+    {
+        await using var first = await WebApp.Start(_data.FullName, s_counter);
+        await first.Commit("Counter", "a", "Add", 1);
+        var lines = new ConcurrentQueue<string>();
+        await using var second = WebApp.Create(
+            _data.FullName, s_counter, builder => builder.Logging.AddProvider(new Lines(lines)));
+        await second.Run();
+        await Until(() => lines.Any(static line => line.Contains(
+            $"Another process (pid {Environment.ProcessId}) works in ", StringComparison.Ordinal)));
+        await first.Commit("Counter", "a", "Add", 1);
+        await first.Application.StopAsync();
+        await second.Served();
+        Assert.Equal(3, (int)await second.Commit("Counter", "a", "Add", 1));
+    }
+
+    [Fact]
+    public async Task A_folder_that_another_process_keeps_is_named_with_what_to_do()
+    {
+        using var first = await FolderLock.Take(_data.FullName, static _ => { }, default);
+        var wrong = await Assert.ThrowsAsync<StartupException>(
+            () => FolderLock.Take(_data.FullName, static _ => { }, default, TimeSpan.Zero));
+        Assert.Equal(
+            $"another process (pid {Environment.ProcessId}) works in {_data.FullName}; {FixHints.OtherProcess}",
+            wrong.Message);
+    }
+
+    [Fact]
+    public async Task A_port_of_the_sidecar_that_is_taken_is_named_with_its_setting()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        var lines = new ConcurrentQueue<string>();
+        var settings = new Dictionary<string, string?>
+        {
+            ["Snapper:SidecarPort"] = $"{((IPEndPoint)taken.LocalEndpoint).Port}",
+        };
+        try
+        {
+            await using var app = WebApp.Create(
+                _data.FullName, s_counter, builder => builder.Logging.AddProvider(new Lines(lines)),
+                    settings: settings);
+            var stopped = new TaskCompletionSource();
+            app.Application.Lifetime.ApplicationStopping.Register(stopped.SetResult);
+            await app.Run();
+            await stopped.Task.WaitAsync(TimeSpan.FromSeconds(30));
+            Assert.Equal(ExitCode.Failure, Environment.ExitCode);
+        }
+        finally
+        {
+            Environment.ExitCode = 0; // this process is the tests'
+        }
+
+        Assert.Contains(lines, static line => line.Contains("Snapper:SidecarPort", StringComparison.Ordinal));
+        Assert.DoesNotContain(lines, static line => line.Contains("   at ", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public async Task A_worker_that_stops_by_itself_stops_the_application_with_its_exit_code()
     {
         await using (var app = await WebApp.Start(_data.FullName, s_counter))
@@ -240,6 +301,31 @@ public sealed class ApplicationTests : IDisposable
         finally
         {
             Environment.ExitCode = 0; // this process is the tests'
+        }
+    }
+
+    private static async Task Until(Func<bool> condition)
+    {
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (!condition()) await Task.Delay(10, limit.Token);
+    }
+
+    /// <summary>Keeps what is logged, exceptions included.</summary>
+    private sealed class Lines(ConcurrentQueue<string> lines) : ILoggerProvider, ILogger
+    {
+        public ILogger CreateLogger(string categoryName) => this;
+
+        public IDisposable? BeginScope<TState>(TState state)
+            where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+            Func<TState, Exception?, string> formatter) => lines.Enqueue($"{formatter(state, exception)} {exception}");
+
+        public void Dispose()
+        {
         }
     }
 

@@ -12,6 +12,11 @@ internal static partial class ServerLog
             "LOST LOG. {Detail} Bring the data back and start again; or accept the loss: start with --accept-lost-log, or remove that file.")]
     public static partial void LogLost(ILogger logger, string detail);
 
+    [LoggerMessage(
+        EventId = 2017, Level = LogLevel.Warning,
+        Message = "Another process (pid {Pid}) works in {Folder}: waiting for its end")]
+    public static partial void WaitsForFolder(ILogger logger, string folder, string pid);
+
     [LoggerMessage(EventId = 2005, Level = LogLevel.Critical, Message = "OTHER PLACEMENT. {Detail}")]
     public static partial void OtherPlacement(ILogger logger, string detail);
 

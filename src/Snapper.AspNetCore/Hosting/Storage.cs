@@ -27,6 +27,7 @@ internal sealed class Storage : IAsyncDisposable
     private readonly List<(RedisTransactionLog Log, RedisStateStore Store)> _archives = [];
     private readonly ILogger _logger;
     private readonly CancellationTokenSource _stop = new();
+    private FolderLock? _alone;
     private Task _remembering = Task.CompletedTask;
     private RedisFlushPolicy? _policy;
     private RedisDurability? _facts;
@@ -63,10 +64,16 @@ internal sealed class Storage : IAsyncDisposable
         var options = new StateStoreOptions { OutcomeWindow = idempotencyWindow };
         if (settings.LogKind == LogKind.File)
         {
+            var alone = await FolderLock.Take(
+                settings.WorkerDirectory, pid => ServerLog.WaitsForFolder(logger, settings.WorkerDirectory, pid),
+                cancellation);
             var files = new FileTransactionLog(settings.WorkerDirectory);
             return new Storage(
                 files, () => new FileStateStore(files, TimeProvider.System, options), null, options, settings,
-                settings.LogPlace ?? RememberedPlace.Files, $"log in folder {settings.WorkerDirectory}", logger);
+                settings.LogPlace ?? RememberedPlace.Files, $"log in folder {settings.WorkerDirectory}", logger)
+            {
+                _alone = alone,
+            };
         }
 
         if (!HostAndPort.TryParse(settings.RedisAddress!, out var address))
@@ -175,6 +182,7 @@ internal sealed class Storage : IAsyncDisposable
 
         await Store.DisposeAsync();
         await _log.DisposeAsync();
+        _alone?.Dispose();
         if (_redis is not null)
         {
             await _redis.DisposeAsync();

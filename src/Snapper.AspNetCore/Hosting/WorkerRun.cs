@@ -57,7 +57,7 @@ internal sealed class WorkerRun(
     {
         var logger = _logger;
         var inspection = parts.Inspection;
-        await Listening(async () => _embedded = await StartEmbedded(cancellation));
+        await Listening(async () => _embedded = await StartEmbedded(cancellation), "Snapper:SidecarPort");
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
         var sidecar = _sidecar = settings.SidecarKind != SidecarKind.Daprd ? null : new DaprSidecarClient(
             new Uri(string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{settings.SidecarPort}")),
@@ -159,7 +159,7 @@ internal sealed class WorkerRun(
     }
 
     /// <summary>The same for what listens at ports.</summary>
-    public static async Task Listening(Func<Task> start)
+    public static async Task Listening(Func<Task> start, string? setting = null)
     {
         try
         {
@@ -167,7 +167,8 @@ internal sealed class WorkerRun(
         }
         catch (Exception problem) when (problem is IOException or SocketException)
         {
-            throw new StartupException($"a port cannot be listened on: {problem.Message}");
+            var where = setting is null ? "" : $" ({setting} says which.)";
+            throw new StartupException($"a port cannot be listened on: {problem.Message}{where}");
         }
         catch (Exception wrong) when (IsWrongSetting(wrong))
         {

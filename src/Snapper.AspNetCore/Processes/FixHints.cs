@@ -55,6 +55,10 @@ internal static class FixHints
     /// <summary>Somebody works in the data directory.</summary>
     public const string OtherUp = "stop it, or choose another directory with --data";
 
+    /// <summary>Another process has a worker's folder.</summary>
+    public const string OtherProcess =
+        "stop it, or choose another directory with --data (Snapper:DataDirectory in an application)";
+
     /// <summary>The ports that nobody names are used up.</summary>
     public static readonly string PrivatePorts =
         $"end programs that listen there: '{ProgramName.Value} doctor' names those of the fixed ports, 'ss -ltnp' all";

@@ -103,7 +103,10 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
     private static WebApplication Build(EmbeddedSidecarOptions options)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.Services.Replace(ServiceDescriptor.Singleton(options.LoggerFactory));
+        builder.Logging.AddProvider(new Forward(options.LoggerFactory));
+        // The owner says why it cannot start, and has the lines of its own server about each request.
+        builder.Logging.AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting", LogLevel.Warning);
         // The default lifetime would take the process's signals for itself.
         builder.Services.Replace(ServiceDescriptor.Singleton<IHostLifetime>(new OwnersLifetime()));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
@@ -113,6 +116,15 @@ public sealed class EmbeddedSidecar : IAsyncDisposable
             kestrel.Limits.MaxRequestBodySize = options.MaxBodyBytes;
         });
         return builder.Build();
+    }
+
+    private sealed class Forward(ILoggerFactory owners) : ILoggerProvider
+    {
+        public ILogger CreateLogger(string categoryName) => owners.CreateLogger(categoryName);
+
+        public void Dispose()
+        {
+        }
     }
 
     /// <summary>Lives from <see cref="Start"/> to <see cref="DisposeAsync"/>, whatever signals the process gets.</summary>

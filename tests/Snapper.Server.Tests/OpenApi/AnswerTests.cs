@@ -88,7 +88,8 @@ public sealed class AnswerTests
             """{"actors":[{"type":"Account","id":"a"}],"timeoutMs":0}""",
             """{"actors":[{"type":"Account","id":"a"}],"x":1}""", $$$"""{"actors":[{{{actors}}}]}"""])
         {
-            await Ask(400, "POST /v1/reads", wrong);
+            var refused = await asker.Ask(worker.Address, 400, "POST /v1/reads", wrong, s_token);
+            Assert.DoesNotContain("Snapper.", (string)refused!["detail"]!, StringComparison.Ordinal);
         }
 
         foreach (var path in (string[])["/healthz", "/readyz", "/metrics", "/v1/status", "/v1/actor-types", "/v1/actors/Account/alice", "/v1/actors/Account/never%2Fwritten", "/v1/actors/Account/alice/schedule", "/v1/batches", "/v1/aborts", "/v1/events", "/v1/events?view=/v1/status&view=/readyz&every=500"])

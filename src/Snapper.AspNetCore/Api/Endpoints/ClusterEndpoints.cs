@@ -110,7 +110,8 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
         }
         catch (JsonException wrong)
         {
-            await Respond.Send(context, Problem.Invalid(Words(wrong)));
+            await Respond.Send(context, Problem.Invalid(BodyErrors.Words(
+                wrong, "actors ([{type, id}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun")));
             return;
         }
 
@@ -199,9 +200,4 @@ internal sealed class ClusterEndpoints(Func<IClusterControl?> control, Lifecycle
             : Problem.NotFound("This worker is alone: there is nothing to place or to move."));
         return null;
     }
-
-    /// <summary>What is wrong with a body, without the names of our classes, which the reader's own words hold.</summary>
-    private static string Words(JsonException wrong) => wrong.InnerException is JsonException broken
-        ? $"The body is not JSON: {broken.Message}"
-        : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or its value is not of the field's type. Fields are actors ([{{type, id}}]), partitions ([numbers]), worker, rebalance, to, reason, id, dryRun.";
 }

@@ -71,7 +71,7 @@ internal sealed class ReadEndpoint(ITransactionService door, ApiOptions options,
         }
         catch (JsonException wrong)
         {
-            return (null, $"The body is not {{\"actors\":[{{\"type\",\"id\"}}],\"timeoutMs\"}}: {wrong.Message}");
+            return (null, BodyErrors.Words(wrong, "actors ([{type, id}]), timeoutMs"));
         }
 
         if (asked?.Actors is not { Count: > 0 and <= ApiOptions.AccessActorsMax } actors)
