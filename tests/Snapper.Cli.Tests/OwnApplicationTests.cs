@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net.Http.Json;
 using System.Text.Json.Nodes;
-using System.Xml.Linq;
 using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Supervision;
 using Xunit;
@@ -13,10 +12,10 @@ namespace Snapper.Cli.Tests;
 /// A web application of one's own: projects outside of this tree, made of the README of the package
 /// <c>Snapper.AspNetCore</c> and of the template, which have nothing of this tree but its packages.
 /// </summary>
-public sealed class OwnApplicationTests : IDisposable
+[Collection(nameof(PackedFeed))]
+public sealed class OwnApplicationTests(PackedFeed packed)
 {
     private const string Package = "Snapper.AspNetCore";
-    private const string Tool = "Snapper.Cli";
 
     private const string Project = """
         <Project Sdk="Microsoft.NET.Sdk.Web">
@@ -25,7 +24,6 @@ public sealed class OwnApplicationTests : IDisposable
             <Nullable>enable</Nullable>
             <ImplicitUsings>enable</ImplicitUsings>
             <TreatWarningsAsErrors>true</TreatWarningsAsErrors>
-            <RestorePackagesPath>../packages</RestorePackagesPath>
           </PropertyGroup>
           <ItemGroup>
             <PackageReference Include="Snapper.AspNetCore" Version="0.1.0" />
@@ -33,34 +31,18 @@ public sealed class OwnApplicationTests : IDisposable
         </Project>
         """;
 
-    private readonly TempFolder _temp = new();
-
-    public void Dispose() => _temp.Dispose();
-
     [Fact]
     public async Task The_application_of_the_package_s_README_is_built_from_packages_and_commits()
     {
         var source = Repository.Find()!;
-        await Pack(source);
-        var machine = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } named ? named
-            : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
-        await File.WriteAllTextAsync(
-            _temp.File("nuget.config"),
-            // What others have made is on this machine already: no feed is asked.
-            $"""
-            <configuration>
-              <packageSources><clear /><add key="feed" value="feed" /></packageSources>
-              <fallbackPackageFolders><add key="machine" value="{machine}" /></fallbackPackageFolders>
-            </configuration>
-            """);
         var readme = await File.ReadAllTextAsync(Path.Combine(source, "src", Package, "README.md"));
         var code = readme.Split("```csharp\n").Skip(1).Select(static text => text.Split("```")[0]).ToArray();
         Assert.InRange(code[0].Split('\n', StringSplitOptions.RemoveEmptyEntries).Length, 1, 15);
-        Directory.CreateDirectory(_temp.File("Shop"));
-        await File.WriteAllTextAsync(_temp.File("Shop/Shop.csproj"), Project);
-        await File.WriteAllTextAsync(_temp.File("Shop/Program.cs"), code[0]);
-        await File.WriteAllTextAsync(_temp.File("Shop/Counter.cs"), code[1]);
-        await Dotnet(_temp.Path, "build", "Shop", "-c", "Release", "--nologo");
+        Directory.CreateDirectory(packed.Of("Shop"));
+        await File.WriteAllTextAsync(packed.Of("Shop/Shop.csproj"), Project);
+        await File.WriteAllTextAsync(packed.Of("Shop/Program.cs"), code[0]);
+        await File.WriteAllTextAsync(packed.Of("Shop/Counter.cs"), code[1]);
+        await packed.Dotnet("build", "Shop", "-c", "Release", "--nologo");
         await TemplateIsTested();
         await ToolStartsAWorker();
 
@@ -68,12 +50,12 @@ public sealed class OwnApplicationTests : IDisposable
         var start = new ProcessStartInfo(
             "dotnet",
             [
-                _temp.File("Shop/bin/Release/net10.0/Shop.dll"), "--urls", $"http://127.0.0.1:{ports[0]}",
+                packed.Of("Shop/bin/Release/net10.0/Shop.dll"), "--urls", $"http://127.0.0.1:{ports[0]}",
                 "--Snapper:SidecarPort", ports[1], "--Snapper:Sidecar", "embedded",
                 "--Logging:LogLevel:Default", "Warning",
             ])
         {
-            WorkingDirectory = _temp.File("Shop"),
+            WorkingDirectory = packed.Of("Shop"),
         };
         using var shop = Process.Start(start)!;
         try
@@ -90,7 +72,7 @@ public sealed class OwnApplicationTests : IDisposable
             Assert.True(Posix.Send(shop.Id, Posix.Terminate));
             await shop.WaitForExitAsync().WaitAsync(TimeSpan.FromSeconds(30));
             Assert.Equal(0, shop.ExitCode);
-            Assert.True(Directory.Exists(_temp.File("Shop/.snapper/workers/w1")));
+            Assert.True(Directory.Exists(packed.Of("Shop/.snapper/workers/w1")));
         }
         finally
         {
@@ -101,34 +83,34 @@ public sealed class OwnApplicationTests : IDisposable
     /// <summary>What <c>dotnet new snapper-app</c> makes is built without a warning, and its tests pass.</summary>
     private async Task TemplateIsTested()
     {
-        await Dotnet(_temp.Path, "new", "install", _temp.File("feed/Snapper.Templates.0.1.0.nupkg"));
-        await Dotnet(_temp.Path, "new", "snapper-app", "-n", "my-store");
-        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(_temp.File("my-store/dapr.yaml")),
+        await packed.Dotnet("new", "install", packed.Of("feed/Snapper.Templates.0.1.0.nupkg"));
+        await packed.Dotnet("new", "snapper-app", "-n", "my-store");
+        Assert.Contains("appID: my-store", await File.ReadAllTextAsync(packed.Of("my-store/dapr.yaml")),
             StringComparison.Ordinal);
-        await Dotnet(_temp.Path, "new", "snapper-actor", "-n", "Cart", "-o", "my-store/my-store");
-        await Dotnet(
-            _temp.Path, "test", "my-store/my-store.Tests", "-c", "Release", "--nologo",
-            "-p:TreatWarningsAsErrors=true", $"-p:RestorePackagesPath={_temp.File("packages")}");
+        await packed.Dotnet("new", "snapper-actor", "-n", "Cart", "-o", "my-store/my-store");
+        await packed.Dotnet(
+            "test", "my-store/my-store.Tests", "-c", "Release", "--nologo",
+            "-p:TreatWarningsAsErrors=true");
     }
 
     /// <summary>The command line as a tool brings the server, the dashboard and the component files along.</summary>
     private async Task ToolStartsAWorker()
     {
-        await Dotnet(
-            _temp.Path, "tool", "install", Tool, "--tool-path", _temp.File("tools"), "--configfile",
-            _temp.File("nuget.config"));
+        await packed.Dotnet(
+            "tool", "install", PackedFeed.Tool, "--tool-path", packed.Of("tools"), "--configfile",
+            packed.Of("nuget.config"));
         Assert.StartsWith("0.1.0", await Output("--version"), StringComparison.Ordinal);
         var free = Ports.Free(3);
         var ports = new[] { free[0] - 1, free[1], free[2] }
             .Select(static port => port.ToString(CultureInfo.InvariantCulture)).ToArray();
         var start = new ProcessStartInfo(
-            _temp.File("tools/snapper"),
+            packed.Of("tools/snapper"),
             [
-                "up", "--embedded", "--data", _temp.File("data"), "--base-port", ports[0], "--sidecar-port", ports[1],
-                "--dashboard-port", ports[2], "--actors", _temp.File("Shop/bin/Release/net10.0/Shop.dll"),
+                "up", "--embedded", "--data", packed.Of("data"), "--base-port", ports[0], "--sidecar-port", ports[1],
+                "--dashboard-port", ports[2], "--actors", packed.Of("Shop/bin/Release/net10.0/Shop.dll"),
             ])
         {
-            WorkingDirectory = _temp.Path, RedirectStandardOutput = true,
+            WorkingDirectory = packed.Folder, RedirectStandardOutput = true,
         };
         using var up = Process.Start(start)!;
         try
@@ -162,9 +144,9 @@ public sealed class OwnApplicationTests : IDisposable
 
     private async Task<string> Output(params string[] arguments)
     {
-        var start = new ProcessStartInfo(_temp.File("tools/snapper"), arguments)
+        var start = new ProcessStartInfo(packed.Of("tools/snapper"), arguments)
         {
-            WorkingDirectory = _temp.Path, RedirectStandardOutput = true,
+            WorkingDirectory = packed.Folder, RedirectStandardOutput = true,
         };
         using var tool = Process.Start(start)!;
         var output = await tool.StandardOutput.ReadToEndAsync().WaitAsync(TimeSpan.FromSeconds(60));
@@ -191,42 +173,4 @@ public sealed class OwnApplicationTests : IDisposable
             await Task.Delay(50, limit.Token);
         }
     }
-
-    /// <summary>The packages that an application refers to, and all of ours that they need.</summary>
-    private async Task Pack(string source)
-    {
-        var needed = new List<string> { Package, "Snapper.Testing", "Snapper.Templates" };
-        for (var i = 0; i < needed.Count; i++)
-        {
-            var project = XDocument.Load(ProjectOf(source, needed[i]));
-            needed.AddRange(project.Descendants("ProjectReference")
-                .Where(static reference => (string?)reference.Attribute("ReferenceOutputAssembly") != "false")
-                .Select(static reference => Path.GetFileNameWithoutExtension((string)reference.Attribute("Include")!))
-                .Where(name => !needed.Contains(name)).Distinct().ToArray());
-        }
-
-        needed.Add(Tool); // has all of its files inside
-        var projects = string.Join(';', needed.Select(name => ProjectOf(source, name)));
-        await File.WriteAllTextAsync(
-            _temp.File("pack.proj"),
-            $"""
-            <Project>
-              <Target Name="Pack">
-                <MSBuild Projects="{projects}" Targets="Pack"
-                         Properties="Configuration=Release;NoBuild=true;PackageOutputPath={_temp.File("feed")}" />
-              </Target>
-            </Project>
-            """);
-        await Dotnet(_temp.Path, "msbuild", "pack.proj", "-t:Pack", "-nologo", "-v:q");
-        var packed = Directory.GetFiles(_temp.File("feed"), "*.nupkg")
-            .Select(static file => Path.GetFileName(file)[..^".0.1.0.nupkg".Length]);
-        Assert.Equal(needed.Order(), packed.Order());
-    }
-
-    private static string ProjectOf(string source, string name) =>
-        ((string[])["src", "verification"]).Select(folder =>
-            Path.Combine(source, folder, name, name + ".csproj")).First(File.Exists);
-
-    private Task Dotnet(string folder, params string[] arguments) =>
-        DotnetCommand.Run(folder, _temp.File("home"), arguments);
 }

@@ -6,7 +6,7 @@ namespace Snapper.Server.Tests.Documentation;
 internal static class Tree
 {
     private static readonly string[] s_folders =
-        ["src", "verification", "tests", "dashboard", "loadtest", "docs", "k8s", "components", "telemetry"];
+        ["src", "verification", "tests", "dashboard", "loadtest", "docs", "k8s", "components", "telemetry", "samples"];
     private static readonly string[] s_kinds = [".cs", ".razor", ".md", ".txt", ".yaml", ".js", ".csproj", ".props"];
 
     public static string Root { get; } = Repository.Find()!;
