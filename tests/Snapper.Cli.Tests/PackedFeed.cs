@@ -52,7 +52,10 @@ public sealed class PackedFeed : IAsyncLifetime
     /// <summary>The packages that an application refers to, and all of ours that they need.</summary>
     private async Task Pack(string source)
     {
-        var needed = new List<string> { "Snapper.AspNetCore", "Snapper.Testing", "Snapper.Templates" };
+        var needed = new List<string>
+        {
+            "Snapper.AspNetCore", "Snapper.Testing", "Snapper.Simulation", "Snapper.Templates",
+        };
         for (var i = 0; i < needed.Count; i++)
         {
             var project = XDocument.Load(ProjectOf(source, needed[i]));

@@ -1,3 +1,4 @@
+using System.Reflection;
 using System.Text.Json;
 using Snapper.Actors.Generated;
 using Snapper.Protocol.Identity;
@@ -42,6 +43,17 @@ public abstract class ActorWorkload
 
     /// <summary>What is wrong, in words; nothing when all is well. An exception counts as what its message says.</summary>
     public abstract IEnumerable<string> Judge(ActorRun run);
+
+    /// <summary>The actor types of an assembly, for <see cref="ActorTypes"/>.</summary>
+    /// <exception cref="ArgumentException">It has none.</exception>
+    protected static IReadOnlyList<ActorTypeDescriptor> TypesOf(Assembly assembly)
+    {
+        ArgumentNullException.ThrowIfNull(assembly);
+        return ActorCatalogueAttribute.TypesOf(assembly) ?? throw new ArgumentException(
+            $"{assembly.GetName().Name} has no actor types: no class with [TransactionalActor], "
+                + "or it was built without the generator of Snapper.Actors.",
+            nameof(assembly));
+    }
 
     /// <summary>An ACT.</summary>
     /// <param name="type">The root's actor type.</param>
