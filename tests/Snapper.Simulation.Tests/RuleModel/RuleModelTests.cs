@@ -58,7 +58,7 @@ public sealed class RuleModelTests(ITestOutputHelper output)
         var options = DirectedScenarios.For(variant)!.Options with { Schedules = SeedsPerVariant, Shrink = false };
 
         var broken = ModelRun.Execute(options with { Variant = variant });
-        var asWritten = ModelRun.Execute(options);
+        var asWritten = ModelRun.Execute(options with { Schedules = Math.Max(20_000, 2 * broken.Schedules) });
 
         output.WriteLine(broken.ToString());
         Assert.False(broken.Passed, $"{variant} was not caught in {broken.Schedules} schedules.");
