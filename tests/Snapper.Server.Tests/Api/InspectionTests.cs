@@ -339,6 +339,30 @@ public sealed partial class InspectionTests
     }
 
     [Fact]
+    public async Task A_caller_that_has_the_state_of_an_actor_gets_no_second_copy()
+    {
+        await using var host = await ApiHost.Start(new FakeTransactionService());
+        var path = new Uri("/v1/actors/Account/alice", UriKind.Relative);
+        using var first = await host.Client.GetAsync(path);
+        var tag = first.Headers.ETag!;
+        Assert.True(tag.IsWeak);
+
+        Assert.Equal((304, ""), await Ask(tag.ToString()));
+        Assert.Equal((304, ""), await Ask($"\"other\", {tag.Tag}"));
+        Assert.Equal(200, (await Ask("\"other\"")).Status);
+        Assert.Equal(200, (await Ask("no tag")).Status);
+
+        async Task<(int Status, string Text)> Ask(string known)
+        {
+            using var request = new HttpRequestMessage(HttpMethod.Get, path);
+            request.Headers.TryAddWithoutValidation("If-None-Match", known);
+            using var answer = await host.Client.SendAsync(request);
+            Assert.Equal(tag, answer.Headers.ETag);
+            return ((int)answer.StatusCode, await answer.Content.ReadAsStringAsync());
+        }
+    }
+
+    [Fact]
     public async Task Headers_tell_the_trace_and_no_caller_since_anybody_can_send_them()
     {
         var door = new FakeTransactionService();

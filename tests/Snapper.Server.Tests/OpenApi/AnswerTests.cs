@@ -97,6 +97,9 @@ public sealed class AnswerTests
             await Ask(200, "GET " + path);
         }
 
+        var bobs = await asker.Ask(worker.Address, 200, "GET /v1/actors/Account/bob", null, s_token);
+        var known = $"W/\"{bobs!["version"]}\"";
+        await asker.Ask(worker.Address, 304, "GET /v1/actors/Account/bob", null, s_token, ("If-None-Match", known));
         await Ask(400, "GET /v1/events?view=/metrics");
 
         foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/hot", "/v1/access", "/v1/ring"]) await Ask(200, "GET " + path);

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json.Serialization.Metadata;
+using Microsoft.Net.Http.Headers;
 using Snapper.AspNetCore.Api.Answers;
 using Snapper.AspNetCore.Api.Paths;
 using Snapper.AspNetCore.Api.Requests;
@@ -41,6 +42,12 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         else
         {
             var view = await inspection.Actor(actor, context.RequestAborted);
+            if (view is not null && IsKnown(context, view.Version))
+            {
+                context.Response.StatusCode = StatusCodes.Status304NotModified;
+                return;
+            }
+
             await AnswerOrNotFound(context, view, ContractJson.Default.ActorView, "actor type");
         }
     }
@@ -113,6 +120,19 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         bool? isRepeated = repeated is null ? null : repeated == "true";
         var aborts = await inspection.Aborts(limit!.Value, reason, isRepeated, context.RequestAborted);
         await Respond.View(context, new AbortsView { Aborts = aborts }, ContractJson.Default.AbortsView);
+    }
+
+    /// <summary>
+    /// Tags the answer with the state's version, and looks whether the caller has that state. The tag is weak: fields
+    /// beside the state may differ.
+    /// </summary>
+    private static bool IsKnown(HttpContext context, long version)
+    {
+        var tag = new EntityTagHeaderValue(
+            string.Create(CultureInfo.InvariantCulture, $"\"{version}\""), isWeak: true);
+        context.Response.Headers.ETag = tag.ToString();
+        return context.Request.GetTypedHeaders().IfNoneMatch
+            .Any(known => known.Compare(tag, useStrongComparison: false));
     }
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, JsonTypeInfo<TView> form, string what)
