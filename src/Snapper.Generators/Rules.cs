@@ -123,6 +123,55 @@ internal static class Rules
         "'{0}' carries [Upcasts], but '{1}' is neither a class with [StateVersion] nor an actor class whose state has "
             + "one: no state is read by it");
 
+    public static readonly DiagnosticDescriptor Clock = Body(
+        "SNAP201", "A method of an actor reads no clock of its own",
+        "'{0}' uses '{1}'{2}: each attempt would see another time; use Context.UtcNow, the same on all its actors");
+
+    public static readonly DiagnosticDescriptor Randomness = Body(
+        "SNAP202", "A method of an actor has no randomness of its own",
+        "'{0}' uses '{1}'{2}; use Context.NewGuid() for ids, and take other random values as input");
+
+    public static readonly DiagnosticDescriptor Threads = Body(
+        "SNAP203", "A method of an actor stays on the actor's thread",
+        "'{0}' uses '{1}'{2}: a context that is used from another thread throws, and what outlives the method sees no "
+            + "transaction; await the calls themselves, with Task.WhenAll where they may run together");
+
+    public static readonly DiagnosticDescriptor Continuation = Body(
+        "SNAP204", "A method of an actor comes back to the actor's thread",
+        "'{0}' uses '{1}'{2}: what follows runs on another thread, where a context throws; leave it out");
+
+    public static readonly DiagnosticDescriptor Outside = Body(
+        "SNAP205", "A method of an actor has no effects outside",
+        "'{0}' uses '{1}'{2}: a method may run more than once, and what it does outside is not undone; commit first, "
+            + "then act on the answer");
+
+    public static readonly DiagnosticDescriptor Waiting = Body(
+        "SNAP206", "A method of an actor waits by its context",
+        "'{0}' uses '{1}'{2}; use await Context.Delay(...), which goes by the worker's clock, and await what is not "
+            + "done yet");
+
+    public static readonly DiagnosticDescriptor StaticWritten = Body(
+        "SNAP207", "A method of an actor changes nothing that is static",
+        "'{0}' changes the static '{1}'{2}: an attempt that is undone or repeated leaves it changed, and other workers "
+            + "do not see it; keep it in State");
+
+    public static readonly DiagnosticDescriptor FieldWritten = Body(
+        "SNAP208", "A method of an actor changes no field of the actor",
+        "'{0}' changes '{1}'{2}: an actor object belongs to one call of one attempt, so that its fields are no state; "
+            + "use State.Set, or a local variable");
+
+    public static readonly DiagnosticDescriptor AbortSwallowed = Body(
+        "SNAP209", "A method of an actor lets aborts pass",
+        "'{0}' catches '{1}'{2} around calls of the transaction and does not throw: the transaction is doomed all the "
+            + "same; let it pass, or return expected failures as values");
+
+    public static readonly DiagnosticDescriptor ReadOnlyReaches = WarningAtEnd(
+        "SNAP210", "A read-only method reaches no change",
+        "'{0}' carries [ReadOnlyMethod] and {1}: the call aborts; take the mark away, or mark what it calls");
+
+    /// <summary>The same rule for what is found only when all of a project has been read.</summary>
+    public static DiagnosticDescriptor AtEnd(DiagnosticDescriptor rule) => s_bodiesAtEnd[rule.Id];
+
     public static DiagnosticDescriptor ById(string id) => id switch
     {
         "SNAP001" => TooManyParameters,
@@ -153,6 +202,15 @@ internal static class Rules
         "SNAP026" => UpcastUnused,
         _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
     };
+
+    private static readonly Dictionary<string, DiagnosticDescriptor> s_bodiesAtEnd =
+        new[] { Clock, Randomness, Threads, Continuation, Outside, Waiting, StaticWritten, AbortSwallowed }
+            .ToDictionary(
+                static rule => rule.Id,
+                static rule => WarningAtEnd(rule.Id, rule.Title.ToString(), rule.MessageFormat.ToString()));
+
+    private static DiagnosticDescriptor Body(string id, string title, string message) =>
+        new(id, title, message, "Snapper", DiagnosticSeverity.Warning, isEnabledByDefault: true);
 
     private static DiagnosticDescriptor Error(string id, string title, string message) =>
         new(id, title, message, "Snapper", DiagnosticSeverity.Error, isEnabledByDefault: true);

@@ -51,11 +51,19 @@ internal static class Compile
     }
 
     /// <summary>What the analyzer reports: id and text.</summary>
-    public static async Task<string[]> Warnings(string source)
+    public static Task<string[]> Warnings(string source) => Warnings(source, new ActorAnalyzer());
+
+    /// <summary>What an analyzer reports of a source that compiles, in the order of places: id and text.</summary>
+    public static async Task<string[]> Warnings(string source, DiagnosticAnalyzer analyzer, params string[] more)
     {
-        var compilation = Sources("Sample", source).WithAnalyzers([new ActorAnalyzer()]);
-        var found = await compilation.GetAnalyzerDiagnosticsAsync();
-        return [.. found.Where(d => !d.IsSuppressed).Select(d => d.Id + " " + d.GetMessage(null))];
+        var sources = Sources("Sample", [source, .. more]);
+        Assert.DoesNotContain(sources.GetDiagnostics(), static one => one.Severity == DiagnosticSeverity.Error);
+        var found = await sources.WithAnalyzers([analyzer]).GetAnalyzerDiagnosticsAsync();
+        return
+        [
+            .. found.Where(static one => !one.IsSuppressed).OrderBy(static one => one.Location.SourceSpan.Start)
+                .Select(static one => one.Id + " " + one.GetMessage(null)),
+        ];
     }
 
     /// <summary>The generated file whose name ends so.</summary>

@@ -26,7 +26,9 @@ internal sealed class ReportText
     public void Free()
     {
         _length = 0;
+#pragma warning disable SNAP207 // Texts that are kept for the next report are no state.
         var idle = t_idle ??= new Stack<ReportText>();
+#pragma warning restore SNAP207
         if (idle.Count < MaxKept)
         {
             idle.Push(this);
