@@ -23,6 +23,6 @@ internal static class Tree
 
     public static IEnumerable<string> Documents() => Files().Where(file => file.EndsWith(".md", StringComparison.Ordinal));
 
-    private static bool IsBuilt(string file) =>
+    private static bool IsBuilt(string file) => file.StartsWith("docs/api/", StringComparison.Ordinal) ||
         file.Split('/') is var parts && (parts.Contains("bin") || parts.Contains("obj") || parts.Contains("TestResults") || parts.Contains("node_modules"));
 }
