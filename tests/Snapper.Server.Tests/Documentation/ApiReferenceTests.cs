@@ -14,7 +14,8 @@ public sealed class ApiReferenceTests
         var listed = settings.RootElement.GetProperty("metadata")[0].GetProperty("src")[0].GetProperty("files")
             .EnumerateArray().Select(static file => file.GetString()!).ToArray();
 
-        var packages = Directory.GetFiles(Path.Combine(root, "src"), "PublicAPI.Shipped.txt", SearchOption.AllDirectories)
+        var packages = Directory
+            .GetFiles(Path.Combine(root, "src"), "PublicAPI.Shipped.txt", SearchOption.AllDirectories)
             .Select(static file => Path.GetFileName(Path.GetDirectoryName(file)!))
             .Select(static name => $"src/{name}/bin/Release/net10.0/{name}.dll");
         Assert.Empty(packages.Except(listed));
