@@ -17,6 +17,7 @@ public sealed class ReferenceTests
         ["Snapper.Sidecar"] = [],
         ["Snapper.Judging"] = [],
         ["Snapper.Generators"] = [],
+        ["Snapper.Generators.CodeFixes"] = [],
         ["Snapper.Contracts"] = [],
         ["Snapper.Client"] = ["Snapper.Actors", "Snapper.Contracts"],
         ["Snapper.Runtime"] =
