@@ -21,6 +21,9 @@ public sealed record AbortView(
     long AtMs = 0, string Id = "", long Transaction = 0, string Mode = "", string Root = "", string Method = "",
     string Reason = "", string Message = "", bool Repeated = false)
 {
+    /// <summary>The code that the application gave it; null: none.</summary>
+    public string? Code { get; init; }
+
     /// <summary>The first actors that it had touched, as <c>type/id</c>: at most 16, and 1,024 characters.</summary>
     public IReadOnlyList<string> Actors { get => field ?? []; init; }
 

@@ -371,6 +371,7 @@ public sealed partial class Worker
             Time.GetUtcNow().ToUnixTimeMilliseconds(), request.Id, attempt.Tid.Value, request.IsPact ? "pact" : "act", request.Asked.Actor.ToString(), request.Method.Name,
             AbortReasons.Name(why.Reason), AbortTraces.Clipped(why.Message), repeated)
         {
+            Code = why.Code?.Code,
             Actors = actors,
             MoreActors = more,
             Blocker = why.Blocker,

@@ -11,6 +11,7 @@ using Snapper.AspNetCore.Api.Endpoints;
 using Snapper.AspNetCore.Api.Requests;
 using Snapper.AspNetCore.Hosting;
 using Snapper.Client;
+using Snapper.Contracts;
 using Snapper.Runtime.Execution;
 using Snapper.Runtime.Hosting;
 using Snapper.Storage.Memory;
@@ -213,6 +214,10 @@ public sealed class DeclaredRequestsTests : IAsyncLifetime
             () => snapper.Actor<IPurse>("a").Act(purse => purse.Take(-200)));
         Assert.Equal("insufficient_funds", thrown.Code);
         Assert.Equal(200, thrown.Details!.Value.GetProperty("needed").GetInt32());
+
+        var seen = await _http.GetFromJsonAsync<AbortsView>("/v1/aborts?reason=application");
+        Assert.All(seen!.Aborts, static abort => Assert.Equal("insufficient_funds", abort.Code));
+        Assert.Equal(2, seen.Aborts.Count);
     }
 
     private async Task<(HttpStatusCode Status, JsonElement Answer)> Post(string body)
