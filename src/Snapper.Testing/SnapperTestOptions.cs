@@ -29,6 +29,14 @@ public sealed class SnapperTestOptions
     /// </summary>
     public int Executors { get; set; } = 2;
 
+    /// <summary>
+    /// Runs each method twice: in its transaction, and once more on the same input, state, time, ids and results of
+    /// calls, without effects. Where result, state or calls differ the transaction aborts with the code
+    /// <c>not_repeatable</c> and a message that names the method: it has side effects, or depends on something else.
+    /// Default: false.
+    /// </summary>
+    public bool RunMethodsTwice { get; set; }
+
     /// <summary>Longest time of a transaction whose call names none. Default: 30 s.</summary>
     public TimeSpan Timeout { get; set; } = TimeSpan.FromSeconds(30);
 

@@ -60,7 +60,8 @@ internal sealed class TestLife
                 new WorkerSetup
                 {
                     Options = new WorkerOptions { Executors = options.Executors },
-                    ActorTypes = [.. options.Types.Select(type => ScopedActors.Of(type, options.Services))],
+                    ActorTypes = [.. options.Types.Select(type => ScopedActors.Of(type, options.Services))
+                        .Select(type => options.RunMethodsTwice ? TwiceActor.Of(type) : type)],
                     Log = new MemoryTransactionLog(storage),
                     Store = new MemoryStateStore(storage, time, new StateStoreOptions()),
                     Services = life._services,
