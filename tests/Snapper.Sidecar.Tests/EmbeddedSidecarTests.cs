@@ -26,6 +26,25 @@ public sealed class EmbeddedSidecarTests
         }
     }
 
+    /// <summary>They are for plain Dapr actors, which ask for them in the middle of a method.</summary>
+    [Theory]
+    [InlineData("GET", "state/lines")]
+    [InlineData("POST", "state")]
+    [InlineData("PUT", "reminders/tick")]
+    [InlineData("DELETE", "timers/tick")]
+    public async Task States_and_reminders_of_plain_actors_are_refused_in_words(string method, string what)
+    {
+        var options = new EmbeddedSidecarOptions { AppPort = 1, Port = 0 };
+        await using var sidecar = await EmbeddedSidecar.Start(options, default);
+        using var http = new HttpClient { BaseAddress = sidecar.Endpoint };
+        using var request = new HttpRequestMessage(new HttpMethod(method), $"/v1.0/actors/Cart/eve/{what}");
+
+        using var answer = await http.SendAsync(request);
+
+        Assert.Equal(500, (int)answer.StatusCode);
+        Assert.Contains("real sidecar", await answer.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
     /// <summary>DNS rebinding: to the browser of a page, its own host's name leads to this machine.</summary>
     [Theory]
     [InlineData("evil.example", 403)]

@@ -28,6 +28,12 @@ internal sealed class ActorEndpoint(EmbeddedSidecarOptions options, AppChannel a
         var question = target.IndexOf('?', StringComparison.Ordinal);
         var query = question < 0 ? "" : target[question..];
         var parts = (question < 0 ? target : target[..question])[Prefix.Length..].Split('/');
+        if (parts is [{ Length: > 0 }, { Length: > 0 }, "state" or "timers" or "reminders", ..])
+        {
+            await DaprError.NoStates(context);
+            return;
+        }
+
         if (parts is not [{ Length: > 0 }, { Length: > 0 }, "method", { Length: > 0 }] || !IsVerb(context.Request.Method))
         {
             await otherwise(context);

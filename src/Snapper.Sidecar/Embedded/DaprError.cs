@@ -35,6 +35,12 @@ internal static class DaprError
     public static Task NoAppId(HttpContext context) =>
         Write(context, 404, "ERR_DIRECT_INVOKE", "failed getting app id either from the URL path or the header dapr-app-id");
 
+    /// <summary>daprd's code for it, in words of ours: what is missing is not a component.</summary>
+    public static Task NoStates(HttpContext context) =>
+        Write(context, 500, "ERR_ACTOR_STATE_STORE_NOT_FOUND",
+            "the embedded stand-in has no states, timers or reminders of plain Dapr actors: run behind a real sidecar "
+            + "('dapr run')");
+
     /// <summary>Not daprd's, which looks at no name: a page whose own name leads to loopback would read everything.</summary>
     public static Task AnotherHost(HttpContext context) =>
         Write(context, 403, "ERR_PERMISSION_DENIED", "the Host header names another server than this one, on loopback");
