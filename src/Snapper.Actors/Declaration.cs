@@ -48,13 +48,13 @@ public sealed class Declaration
     /// <summary>Adds one call on an actor of the interface's own type.</summary>
     /// <param name="id">The actor's id.</param>
     public Declaration Actor<TActor>(string id)
-        where TActor : class, ITransactionalActor => Actor(ActorProxies.DefaultActorType<TActor>(), id, 1);
+        where TActor : class => Actor(ActorProxies.DefaultActorType<TActor>(), id, 1);
 
     /// <summary>Adds calls on an actor of the interface's own type.</summary>
     /// <param name="id">The actor's id.</param>
     /// <param name="calls">At least 1.</param>
     public Declaration Actor<TActor>(string id, int calls)
-        where TActor : class, ITransactionalActor => Actor(ActorProxies.DefaultActorType<TActor>(), id, calls);
+        where TActor : class => Actor(ActorProxies.DefaultActorType<TActor>(), id, calls);
 
     /// <summary>Adds one call on an actor.</summary>
     /// <param name="type">The actor's type.</param>

@@ -7,7 +7,9 @@ using Snapper.Generators.Reading;
 
 namespace Snapper.Generators;
 
-/// <summary>Warns of what compiles and is likely not meant. An analyzer, so that a warning can be suppressed where it stands.</summary>
+/// <summary>
+/// Warns of what compiles and is likely not meant. An analyzer, so that a warning can be suppressed where it stands.
+/// </summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class ActorAnalyzer : DiagnosticAnalyzer
 {
@@ -15,7 +17,8 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
         ImmutableArray.Create(
             Rules.MarkedCallee, Rules.MissingAttribute, Rules.ReadOnlyWrites, Rules.CallUndeclared,
-            Rules.DeclaresElsewhere, Rules.UpcastElsewhere);
+            Rules.DeclaresElsewhere, Rules.UpcastElsewhere, Rules.LeavesTransaction,
+            Rules.NeverDeactivated);
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -26,6 +29,8 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         context.RegisterOperationAction(CheckReadOnly, OperationKind.Invocation);
         context.RegisterSymbolAction(CheckDeclares, SymbolKind.Method);
         context.RegisterSymbolAction(CheckUpcasts, SymbolKind.Method);
+        context.RegisterOperationAction(CheckProxy, OperationKind.Invocation);
+        context.RegisterSymbolAction(CheckDeactivation, SymbolKind.Method);
         context.RegisterCompilationStartAction(DeclaredCalls.Register);
         context.RegisterCompilationStartAction(static start =>
         {
@@ -99,7 +104,8 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
     private static void CheckDeclares(SymbolAnalysisContext context)
     {
         if (Names.Has(context.Symbol, Names.DeclaresAttribute)
-            && !Names.Has(context.Symbol.ContainingType, Names.ActorAttribute))
+            && !Names.Has(context.Symbol.ContainingType, Names.ActorAttribute)
+            && !Names.IsCompatibleActor(context.Symbol.ContainingType))
         {
             context.ReportDiagnostic(Diagnostic.Create(
                 Rules.DeclaresElsewhere, context.Symbol.Locations[0], Show((IMethodSymbol)context.Symbol),
@@ -120,6 +126,30 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
         }
     }
 
+    private static void CheckProxy(OperationAnalysisContext context)
+    {
+        var target = ((IInvocationOperation)context.Operation).TargetMethod;
+        if (target.Name is "Create" or "CreateActorProxy"
+            && target.ContainingType.ToDisplayString() is (Names.DaprProxy or Names.DaprProxyFactory) and var sdk
+            && context.ContainingSymbol.ContainingType is { } within
+            && Names.IsCompatibleActor(within))
+        {
+            context.ReportDiagnostic(Diagnostic.Create(
+                Rules.LeavesTransaction, context.Operation.Syntax.GetLocation(),
+                within.Name + "." + context.ContainingSymbol.Name, sdk.Substring(sdk.LastIndexOf('.') + 1)));
+        }
+    }
+
+    private static void CheckDeactivation(SymbolAnalysisContext context)
+    {
+        if (context.Symbol is IMethodSymbol { Name: "OnDeactivateAsync", IsOverride: true } method
+            && Names.IsCompatibleActor(method.ContainingType))
+        {
+            context.ReportDiagnostic(Diagnostic.Create(
+                Rules.NeverDeactivated, method.Locations[0], Show(method)));
+        }
+    }
+
     private static void CheckAttribute(SymbolAnalysisContext context)
     {
         var type = (INamedTypeSymbol)context.Symbol;
@@ -127,7 +157,8 @@ public sealed class ActorAnalyzer : DiagnosticAnalyzer
             && ActorReader.Obstacle(type) is null
             && Names.ActorBaseOf(type) is not null
             && type.AllInterfaces.Any(Names.IsContract)
-            && !Names.Has(type, Names.ActorAttribute))
+            && !Names.Has(type, Names.ActorAttribute)
+            && !Names.IsCompatibleActor(type))
         {
             context.ReportDiagnostic(Diagnostic.Create(Rules.MissingAttribute, type.Locations[0], type.Name));
         }

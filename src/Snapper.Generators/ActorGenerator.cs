@@ -30,14 +30,37 @@ public sealed class ActorGenerator : IIncrementalGenerator
             .ForAttributeWithMetadataName(
                 Names.ActorAttribute,
                 static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax,
-                static (found, cancellation) => ActorReader.Read(
-                    (INamedTypeSymbol)found.TargetSymbol, found.Attributes[0], found.SemanticModel.Compilation,
-                    cancellation));
+                static (found, cancellation) => Names.IsCompatibleActor((INamedTypeSymbol)found.TargetSymbol)
+                    ? null
+                    : ActorReader.Read(
+                        (INamedTypeSymbol)found.TargetSymbol, found.Attributes[0], found.SemanticModel.Compilation,
+                        cancellation))
+            .Where(static reading => reading is not null);
+
+        // What were plain Dapr actors: classes, and the interfaces that they implement or call.
+        var compatibleReadings = context.SyntaxProvider
+            .CreateSyntaxProvider(
+                static (node, _) => node is ClassDeclarationSyntax { BaseList: not null },
+                static (found, cancellation) => CompatibleReader.Read(
+                    (ClassDeclarationSyntax)found.Node, found.SemanticModel, cancellation))
+            .Where(static reading => reading is not null);
+        var calledReadings = context.SyntaxProvider
+            .CreateSyntaxProvider(
+                static (node, _) => CompatibleReader.MayCall(node),
+                static (found, cancellation) => CompatibleReader.ReadCalled(
+                    (GenericNameSyntax)found.Node, found.SemanticModel, cancellation))
+            .Where(static reading => reading is not null);
 
         var contracts = contractReadings.Select(static (r, _) => r!.Model).Where(static m => m is not null).WithTrackingName(ContractsStep);
-        var actors = actorReadings.Select(static (r, _) => r.Model).Where(static m => m is not null).WithTrackingName(ActorsStep);
+        var ownActors = actorReadings.Select(static (r, _) => r!.Model).Where(static m => m is not null)
+            .WithTrackingName(ActorsStep);
+        var compatibleActors = compatibleReadings.Select(static (r, _) => r!.Actor.Model)
+            .Where(static m => m is not null);
+        var actors = ownActors.Collect().Combine(compatibleActors.Collect())
+            .SelectMany(static (both, _) => both.Left.AddRange(both.Right));
         context.RegisterSourceOutput(contractReadings.SelectMany(static (r, _) => r!.Findings), Report);
-        context.RegisterSourceOutput(actorReadings.SelectMany(static (r, _) => r.Findings), Report);
+        context.RegisterSourceOutput(actorReadings.SelectMany(static (r, _) => r!.Findings), Report);
+        context.RegisterSourceOutput(compatibleReadings.SelectMany(static (r, _) => r!.Actor.Findings), Report);
 
         // Which type an interface means depends on the classes; that alone is looked at, so that an edit of a class
         // does not write every proxy anew.
@@ -45,6 +68,14 @@ public sealed class ActorGenerator : IIncrementalGenerator
             .SelectMany(static (actor, _) => actor!.Contracts.Select(contract => new Implementation(contract, actor.Type)))
             .Collect()
             .Select(static (all, _) => new EquatableArray<Implementation>(all));
+        var plainContracts = compatibleReadings.SelectMany(static (r, _) => r!.Contracts).Collect()
+            .Combine(calledReadings.Collect())
+            .SelectMany(static (both, _) => both.Left.AddRange(both.Right!).Distinct());
+        context.RegisterSourceOutput(
+            plainContracts.Combine(implementations)
+                .Select(static (pair, _) => new ProxyModel(pair.Left!, ActorTypeOf(pair.Left!, pair.Right))),
+            static (output, proxy) => output.AddSource(
+                proxy.Contract.HintName + ".Proxy.g.cs", ProxyEmitter.Emit(proxy.Contract, proxy.ActorType)));
         var proxies = contracts
             .Combine(implementations)
             .Select(static (pair, _) => new ProxyModel(pair.Left!, ActorTypeOf(pair.Left!, pair.Right)))

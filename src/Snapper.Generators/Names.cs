@@ -18,6 +18,16 @@ internal static class Names
     public const string UntypedActor = "Snapper.Actors.TransactionalActor";
     public const string ActorBase = "Snapper.Actors.TransactionalActor<TState>";
 
+    public const string DaprContract = "Dapr.Actors.IActor";
+    public const string DaprActorAttribute = "Dapr.Actors.Runtime.ActorAttribute";
+    public const string DaprRemindable = "Dapr.Actors.Runtime.IRemindable";
+    public const string DaprProxy = "Dapr.Actors.Client.ActorProxy";
+    public const string DaprProxyFactory = "Dapr.Actors.Client.IActorProxyFactory";
+    public const string CompatibleActor = "Snapper.DaprCompatibility.TransactionalDaprActor";
+    public const string CompatibleActorAttribute = "Snapper.DaprCompatibility.ActorAttribute";
+    public const string CompatibleHost = "Snapper.DaprCompatibility.ActorHost";
+    public const string CompatibleProxies = "Snapper.DaprCompatibility.TransactionProxies";
+
     private static readonly SymbolDisplayFormat Annotated = SymbolDisplayFormat.FullyQualifiedFormat
         .AddMiscellaneousOptions(SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);
 
@@ -41,6 +51,28 @@ internal static class Names
     /// <summary>Does the interface derive from <see cref="Contract"/>?</summary>
     public static bool IsContract(ITypeSymbol type) =>
         type.TypeKind == TypeKind.Interface && type.AllInterfaces.Any(IsContractRoot);
+
+    /// <summary>Is it <see cref="DaprContract"/> itself?</summary>
+    public static bool IsDaprContractRoot(ITypeSymbol type) =>
+        type.Name == "IActor" && type.ToDisplayString() == DaprContract;
+
+    /// <summary>Does the interface derive from <see cref="DaprContract"/>?</summary>
+    public static bool IsDaprContract(ITypeSymbol type) =>
+        type.TypeKind == TypeKind.Interface && type.AllInterfaces.Any(IsDaprContractRoot);
+
+    /// <summary>Does the class derive from the base class for what was a plain Dapr actor?</summary>
+    public static bool IsCompatibleActor(INamedTypeSymbol type)
+    {
+        for (var candidate = type.BaseType; candidate is not null; candidate = candidate.BaseType)
+        {
+            if (candidate.Name == "TransactionalDaprActor" && candidate.ToDisplayString() == CompatibleActor)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>The <c>TransactionalActor&lt;TState&gt;</c> among the base classes; null when there is none.</summary>
     public static INamedTypeSymbol? ActorBaseOf(INamedTypeSymbol type)

@@ -24,7 +24,9 @@ internal static class Rules
         "SNAP006", "Method names of an actor interface are unique", "'{0}' has more than one method named '{1}'; callers name methods by their name alone");
 
     public static readonly DiagnosticDescriptor NoContract = Error(
-        "SNAP007", "An actor class implements an actor interface", "'{0}' implements no interface that derives from ITransactionalActor, so nobody could call it");
+        "SNAP007", "An actor class implements an actor interface",
+        "'{0}' implements no interface that derives from {1}, "
+        + "so nobody could call it");
 
     public static readonly DiagnosticDescriptor InvalidTypeName = Error(
         "SNAP008", "An actor type's name is 1 to 64 letters, digits, '_', '-' or '.', and begins with a letter", "'{1}' is no name for the actor type of '{0}': use 1 to 64 ASCII letters, digits, '_', '-' or '.', beginning with a letter");
@@ -64,6 +66,11 @@ internal static class Rules
     public static readonly DiagnosticDescriptor DeclaresTwice = Error(
         "SNAP019", "An actor method has one [Declares] function",
         "'{0}' has more than one [Declares] function for '{1}'");
+
+    public static readonly DiagnosticDescriptor Remindable = Error(
+        "SNAP027", "A transactional actor has no reminders",
+        "'{0}' implements IRemindable: transactional actors have neither reminders nor timers; let a plain Dapr actor, "
+        + "a job or a cron binding call a method when the time has come");
 
     // Known only when all methods have been seen.
     public static readonly DiagnosticDescriptor MarkedCallee = WarningAtEnd(
@@ -122,6 +129,15 @@ internal static class Rules
         "SNAP106", "A function with [Upcasts] stands in a state with [StateVersion] or in its actor class",
         "'{0}' carries [Upcasts], but '{1}' is neither a class with [StateVersion] nor an actor class whose state has "
             + "one: no state is read by it");
+
+    public static readonly DiagnosticDescriptor LeavesTransaction = Warning(
+        "SNAP107", "A call by Dapr's own proxy leaves the transaction",
+        "'{0}' calls by {1} of Dapr's SDK: that goes through the sidecar, outside of this transaction, and waits for "
+        + "its actors; use ProxyFactory or ActorProxy of the base class, or Actor<T>(id)");
+
+    public static readonly DiagnosticDescriptor NeverDeactivated = Warning(
+        "SNAP108", "A transactional actor is not deactivated",
+        "'{0}' overrides OnDeactivateAsync, which is never called: an actor object lives for one call of one method");
 
     public static readonly DiagnosticDescriptor Clock = Body(
         "SNAP201", "A method of an actor reads no clock of its own",
@@ -200,6 +216,7 @@ internal static class Rules
         "SNAP024" => UpcastChain,
         "SNAP025" => VersionedShape,
         "SNAP026" => UpcastUnused,
+        "SNAP027" => Remindable,
         _ => throw new ArgumentOutOfRangeException(nameof(id), id, "Not a rule of the generator."),
     };
 

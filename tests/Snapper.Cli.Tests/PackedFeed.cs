@@ -8,12 +8,19 @@ namespace Snapper.Cli.Tests;
 /// A folder outside of this tree with the packages of this build, in which applications are built that have nothing of
 /// the tree but these.
 /// </summary>
-public sealed class PackedFeed : IAsyncLifetime
+public class PackedFeed : IAsyncLifetime
 {
     /// <summary>The command line, as a tool.</summary>
     public const string Tool = "Snapper.Cli";
 
     private readonly TempFolder _temp = new();
+
+    /// <summary>What applications refer to.</summary>
+    protected virtual IEnumerable<string> Packages =>
+        ["Snapper.AspNetCore", "Snapper.Testing", "Snapper.Simulation", "Snapper.Templates"];
+
+    /// <summary>What has all of its files inside.</summary>
+    protected virtual IEnumerable<string> Tools => [Tool];
 
     /// <summary>The folder; <c>feed</c> below it has the packages, <c>packages</c> what was restored.</summary>
     public string Folder => _temp.Path;
@@ -52,10 +59,7 @@ public sealed class PackedFeed : IAsyncLifetime
     /// <summary>The packages that an application refers to, and all of ours that they need.</summary>
     private async Task Pack(string source)
     {
-        var needed = new List<string>
-        {
-            "Snapper.AspNetCore", "Snapper.Testing", "Snapper.Simulation", "Snapper.Templates",
-        };
+        var needed = Packages.ToList();
         for (var i = 0; i < needed.Count; i++)
         {
             var project = XDocument.Load(ProjectOf(source, needed[i]));
@@ -65,7 +69,7 @@ public sealed class PackedFeed : IAsyncLifetime
                 .Where(name => !needed.Contains(name)).Distinct().ToArray());
         }
 
-        needed.Add(Tool); // has all of its files inside
+        needed.AddRange(Tools);
         var projects = string.Join(';', needed.Select(name => ProjectOf(source, name)));
         await File.WriteAllTextAsync(
             _temp.File("pack.proj"),

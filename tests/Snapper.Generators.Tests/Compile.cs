@@ -91,6 +91,14 @@ internal static class Compile
         return Generated(source, "Sample.Descriptor.g.cs");
     }
 
+    /// <summary>Errors and warnings of the compiler, with what is generated: id and text.</summary>
+    public static string[] Errors(string source)
+    {
+        Driver().RunGeneratorsAndUpdateCompilation(Sources("Sample", source), out var compilation, out _);
+        return [.. compilation.GetDiagnostics().Where(static d => d.Severity >= DiagnosticSeverity.Warning)
+            .Select(static d => $"{d.Id} {d.GetMessage(null)}")];
+    }
+
     /// <summary>Compiles without an error or a warning and loads the assembly.</summary>
     public static Assembly Load(string assembly, params string[] sources)
     {

@@ -23,7 +23,6 @@ public static class ActorProxies
     /// <summary>Makes a proxy for an actor of the interface's own type.</summary>
     /// <exception cref="InvalidOperationException">The interface has no generated proxy.</exception>
     public static TActor Create<TActor>(IActorCaller caller, string actorId)
-        where TActor : class, ITransactionalActor
     {
         var entry = ProxyCache<TActor>.Entry;
         return (TActor)entry.Create(caller, entry.DefaultActorType, actorId);
@@ -31,13 +30,19 @@ public static class ActorProxies
 
     /// <summary>Makes a proxy for an actor of a named type.</summary>
     /// <exception cref="InvalidOperationException">The interface has no generated proxy.</exception>
-    public static TActor Create<TActor>(IActorCaller caller, string actorType, string actorId)
-        where TActor : class, ITransactionalActor =>
+    public static TActor Create<TActor>(IActorCaller caller, string actorType, string actorId) =>
         (TActor)ProxyCache<TActor>.Entry.Create(caller, actorType, actorId);
 
+    /// <summary>Makes a proxy for an actor of a named type, of an interface that is known at run time alone.</summary>
+    /// <exception cref="InvalidOperationException">The interface has no generated proxy.</exception>
+    public static object Create(Type contract, IActorCaller caller, string actorType, string actorId)
+    {
+        ArgumentNullException.ThrowIfNull(contract);
+        return Find(contract).Create(caller, actorType, actorId);
+    }
+
     /// <summary>The actor type that calls through the interface mean.</summary>
-    public static string DefaultActorType<TActor>()
-        where TActor : class, ITransactionalActor => ProxyCache<TActor>.Entry.DefaultActorType;
+    public static string DefaultActorType<TActor>() => ProxyCache<TActor>.Entry.DefaultActorType;
 
     private static ProxyEntry Find(Type contract)
     {
@@ -52,7 +57,6 @@ public static class ActorProxies
     private sealed record ProxyEntry(string DefaultActorType, ActorProxyFactory Create);
 
     private static class ProxyCache<TActor>
-        where TActor : class, ITransactionalActor
     {
         public static readonly ProxyEntry Entry = Find(typeof(TActor));
     }

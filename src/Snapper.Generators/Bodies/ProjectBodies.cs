@@ -149,7 +149,8 @@ internal sealed class ProjectBodies(Compilation compilation, INamedTypeSymbol ac
         {
             Use(context, Rules.StaticWritten, variable.Name);
         }
-        else if (context.ContainingSymbol.ContainingType is { } type && IsActor(type))
+        else if (context.ContainingSymbol.ContainingType is { } type && IsActor(type)
+            && !IsBeforeEachCall(context.ContainingSymbol))
         {
             Report(context, Rules.FieldWritten, variable.Name, context.Operation.Syntax);
         }
@@ -200,6 +201,11 @@ internal sealed class ProjectBodies(Compilation compilation, INamedTypeSymbol ac
         method = (method.ReducedFrom ?? method).OriginalDefinition;
         return method.PartialImplementationPart ?? method;
     }
+
+    // What was a plain Dapr actor may fill its fields where its base class lets it before each call.
+    private static bool IsBeforeEachCall(ISymbol containing) =>
+        containing is IMethodSymbol { IsOverride: true, Name: "OnActivateAsync" or "OnPreActorMethodAsync" }
+        && Names.IsCompatibleActor(containing.ContainingType);
 
     private static bool IsMaking(ISymbol containing) => containing is not IMethodSymbol
     {

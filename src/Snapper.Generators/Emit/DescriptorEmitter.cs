@@ -2,7 +2,9 @@ using Snapper.Generators.Models;
 
 namespace Snapper.Generators.Emit;
 
-/// <summary>Writes the descriptor of one actor class: <c>{Class}Descriptor.Instance</c>, in the class's namespace.</summary>
+/// <summary>
+/// Writes the descriptor of one actor class: <c>{Class}Descriptor.Instance</c>, in the class's namespace.
+/// </summary>
 internal static class DescriptorEmitter
 {
     private const string Generated = "global::Snapper.Actors.Generated.";
@@ -50,6 +52,16 @@ internal static class DescriptorEmitter
             WriteMethod(source, actor, method);
         }
 
+        if (actor.IsCompatible)
+        {
+            // No caller can name it: POST /v1/imports starts it.
+            source.Line($"new {Generated}ActorMethod<{actor.State}, bool>(");
+            source.Line("    \"$importNew\", mayAbort: false, readOnly: false,");
+            source.Line("    static (actor, input) =>");
+            source.Line("        global::Snapper.DaprCompatibility.ActorCalls.Import(actor, input))");
+            source.Line("    { InputIsImmutable = true },");
+        }
+
         source.Close(",");
         source.Line($"StateIsImmutable: {SourceText.Literal(actor.StateIsImmutable)},");
         var end = actor.Evolution is not null ? ")"
@@ -89,12 +101,11 @@ internal static class DescriptorEmitter
 
     private static void WriteMethod(SourceText source, ActorModel actor, ActorMethodModel method)
     {
-        var argument = method.Input is null ? "" : "input";
         source.Line($"new {Generated}ActorMethod<{method.Input ?? Nothing}, {method.Result ?? Nothing}>(");
         source.Line(
             $"    {SourceText.Literal(method.Name)}, mayAbort: {SourceText.Literal(method.MayAbort)}, "
             + $"readOnly: {SourceText.Literal(method.ReadOnly)},");
-        source.Line($"    static (actor, input) => (({method.Receiver})actor).{method.Identifier}({argument}))");
+        source.Line($"    static (actor, input) => {Call(actor, method)})");
         if (method.Declares is null)
         {
             source.Line($"    {{ InputIsImmutable = {SourceText.Literal(method.InputIsImmutable)} }},");
@@ -107,6 +118,27 @@ internal static class DescriptorEmitter
         source.Line($"        Declares = static (declaration, id, input) => {call},");
         source.Line($"        DeclarationIsBounded = {SourceText.Literal(method.DeclarationIsBounded)},");
         source.Line("    },");
+    }
+
+    private static string Call(ActorModel actor, ActorMethodModel method)
+    {
+        var arguments = method.Input is null ? "" : "input";
+        if (method.TakesCancellation)
+        {
+            arguments += (arguments.Length == 0 ? "" : ", ") + "global::System.Threading.CancellationToken.None";
+        }
+
+        var call = $"(({method.Receiver})actor).{method.Identifier}({arguments})";
+        if (!actor.IsCompatible)
+        {
+            return call;
+        }
+
+        // The base class prepares the actor, and keeps what has changed afterwards.
+        var run = method.Result is null ? "Run" : $"Run<{method.Input ?? Nothing}, {method.Result}>";
+        return $"global::Snapper.DaprCompatibility.ActorCalls.{run}("
+            + $"actor, {SourceText.Literal(method.Name)}, {SourceText.Literal(method.ReadOnly)}, input, "
+            + $"static (actor, input) => {call})";
     }
 
     private static void WriteCreate(SourceText source, ActorModel actor)
@@ -124,6 +156,12 @@ internal static class DescriptorEmitter
             var service = actor.Services[i];
             var found = $"services?.GetService(typeof({service.Type}))";
             var end = i == actor.Services.Count - 1 ? ");" : ",";
+            if (service.IsHost)
+            {
+                source.Line($"        new {service.Type.TrimEnd('?')}(services){end}");
+                continue;
+            }
+
             source.Line(service.IsOptional
                 ? $"        ({service.Type.TrimEnd('?')}?){found}{end}"
                 : $"        ({service.Type})({found} ?? throw Missing({SourceText.Literal(Readable(service.Type))})){end}");
@@ -143,7 +181,7 @@ internal static class DescriptorEmitter
     {
         foreach (var service in actor.Services)
         {
-            if (!service.IsOptional)
+            if (!service.IsOptional && !service.IsHost)
             {
                 return true;
             }

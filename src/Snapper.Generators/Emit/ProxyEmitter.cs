@@ -49,10 +49,20 @@ internal static class ProxyEmitter
     {
         // Explicit implementations cannot collide with the base class, whatever the methods are called.
         var input = method.Input ?? "global::Snapper.Actors.Nothing";
-        var parameter = method.Input is null ? "" : method.Input + " input";
+        var parameters = new List<string>();
+        if (method.Input is not null)
+        {
+            parameters.Add(method.Input + " input");
+        }
+
+        if (method.TakesCancellation)
+        {
+            parameters.Add("global::System.Threading.CancellationToken cancellation");
+        }
+
         var argument = method.Input is null ? "default" : "input";
         var call = method.Result is null ? $"CallVoid<{input}>" : $"Call<{input}, {method.Result}>";
-        source.Line($"{method.ReturnType} {method.DeclaredIn}.{method.Identifier}({parameter}) =>");
+        source.Line($"{method.ReturnType} {method.DeclaredIn}.{method.Identifier}({string.Join(", ", parameters)}) =>");
         source.Line($"    {call}(Method{index}, {argument});");
     }
 }

@@ -1,6 +1,8 @@
 namespace Snapper.Generators.Models;
 
-/// <summary>What the descriptor of one actor class is made of. Holds no symbols, so that it can be compared and kept.</summary>
+/// <summary>
+/// What the descriptor of one actor class is made of. Holds no symbols, so that it can be compared and kept.
+/// </summary>
 /// <param name="Namespace">Empty for the global one.</param>
 /// <param name="Name">Of the class.</param>
 /// <param name="Identifier">Of the class, as C# writes it.</param>
@@ -14,6 +16,9 @@ namespace Snapper.Generators.Models;
 /// <param name="Contracts">Full names of the actor interfaces.</param>
 /// <param name="Services">The constructor's parameters in order.</param>
 /// <param name="Methods">All methods of all interfaces; names are unique.</param>
+/// <param name="IsCompatible">
+/// It was a plain Dapr actor: what its base class does around each method is called, too.
+/// </param>
 internal sealed record ActorModel(
     string Namespace,
     string Name,
@@ -27,7 +32,8 @@ internal sealed record ActorModel(
     EvolutionModel? Evolution,
     EquatableArray<string> Contracts,
     EquatableArray<ServiceModel> Services,
-    EquatableArray<ActorMethodModel> Methods)
+    EquatableArray<ActorMethodModel> Methods,
+    bool IsCompatible)
 {
     /// <summary>Of the class, with <c>global::</c>.</summary>
     public string FullName => "global::" + (Namespace.Length == 0 ? Identifier : Namespace + "." + Identifier);
@@ -52,10 +58,13 @@ internal sealed record UpcastModel(int From, string Old, string Next, string Met
 /// <summary>A constructor's parameter, taken from the services of the host.</summary>
 /// <param name="Type">Full name without nullability.</param>
 /// <param name="IsOptional">Null is passed when there is no such service.</param>
-internal sealed record ServiceModel(string Type, bool IsOptional);
+/// <param name="IsHost">It is what the base class for plain Dapr actors asks for, and is made anew.</param>
+internal sealed record ServiceModel(string Type, bool IsOptional, bool IsHost);
 
 /// <summary>One method of an actor class.</summary>
-/// <param name="Receiver">Type through which it is called: the class, or the interface that it implements explicitly.</param>
+/// <param name="Receiver">
+/// Type through which it is called: the class, or the interface that it implements explicitly.
+/// </param>
 /// <param name="Name">As a caller writes it.</param>
 /// <param name="Identifier">As C# writes it.</param>
 /// <param name="Input">Full name of the input's type; null: none.</param>
@@ -65,6 +74,7 @@ internal sealed record ServiceModel(string Type, bool IsOptional);
 /// <param name="InputIsImmutable">Proven, or there is no input.</param>
 /// <param name="Declares">Name of its declaring function, as C# writes it; null: it has none.</param>
 /// <param name="DeclarationIsBounded">The function is proven to end soon.</param>
+/// <param name="TakesCancellation">Its last parameter is a cancellation token, which is no input.</param>
 internal sealed record ActorMethodModel(
     string Receiver,
     string Name,
@@ -75,4 +85,5 @@ internal sealed record ActorMethodModel(
     bool ReadOnly,
     bool InputIsImmutable,
     string? Declares,
-    bool DeclarationIsBounded);
+    bool DeclarationIsBounded,
+    bool TakesCancellation);

@@ -1,6 +1,8 @@
 namespace Snapper.Generators.Models;
 
-/// <summary>What the proxy of one actor interface is made of. Holds no symbols, so that it can be compared and kept.</summary>
+/// <summary>
+/// What the proxy of one actor interface is made of. Holds no symbols, so that it can be compared and kept.
+/// </summary>
 /// <param name="FullName">Of the interface, with <c>global::</c>.</param>
 /// <param name="HintName">Name of the generated file.</param>
 /// <param name="ConventionalActorType">The interface's name without its leading <c>I</c>.</param>
@@ -17,6 +19,7 @@ internal sealed record ContractModel(
 /// <param name="Result">Full name of the result's type; null: none.</param>
 /// <param name="InputIsImmutable">Proven, or there is no input.</param>
 /// <param name="ResultIsImmutable">Proven, or there is no result.</param>
+/// <param name="TakesCancellation">Its last parameter is a cancellation token, which is no input.</param>
 internal sealed record ContractMethodModel(
     string DeclaredIn,
     string Name,
@@ -25,4 +28,5 @@ internal sealed record ContractMethodModel(
     string? Input,
     string? Result,
     bool InputIsImmutable,
-    bool ResultIsImmutable);
+    bool ResultIsImmutable,
+    bool TakesCancellation);

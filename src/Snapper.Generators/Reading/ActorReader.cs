@@ -4,17 +4,35 @@ using Snapper.Generators.Models;
 
 namespace Snapper.Generators.Reading;
 
-/// <summary>Turns a class that carries [TransactionalActor] into the model of its descriptor.</summary>
+/// <summary>
+/// Turns a class that carries [TransactionalActor], or one that was a plain Dapr actor, into the model of its
+/// descriptor.
+/// </summary>
 internal static class ActorReader
 {
     private const int LongestTypeName = 64;
 
     public static Reading<ActorModel> Read(
-        INamedTypeSymbol actor, AttributeData attribute, Compilation compilation, CancellationToken cancellation)
+        INamedTypeSymbol actor, AttributeData attribute, Compilation compilation, CancellationToken cancellation) =>
+        Read(actor, NameIn(attribute), TurnBoundMs(attribute), isCompatible: false, compilation, cancellation);
+
+    /// <summary>
+    /// The same for a class whose base class is that for plain Dapr actors. Its type is named by Dapr's attribute, or
+    /// like the class.
+    /// </summary>
+    public static Reading<ActorModel> ReadCompatible(
+        INamedTypeSymbol actor, Compilation compilation, CancellationToken cancellation)
+    {
+        var own = Names.Find(actor, Names.ActorAttribute);
+        var type = own is not null ? NameIn(own) : DaprNameOf(actor) ?? actor.Name;
+        return Read(actor, type, own is null ? 0 : TurnBoundMs(own), isCompatible: true, compilation, cancellation);
+    }
+
+    private static Reading<ActorModel> Read(
+        INamedTypeSymbol actor, string? type, int turnBoundMs, bool isCompatible, Compilation compilation,
+        CancellationToken cancellation)
     {
         var findings = new List<Finding>();
-        var type = attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
-        var turnBoundMs = TurnBoundMs(attribute);
         var separator = PartitionSeparator(actor);
         CheckClass(actor, type, turnBoundMs, separator, findings);
 
@@ -24,13 +42,19 @@ internal static class ActorReader
             findings.Add(Finding.Of(Rules.NotAnActorClass, actor, actor.Name));
         }
 
-        var contracts = actor.AllInterfaces.Where(Names.IsContract).ToImmutableArray();
+        var contracts = ContractsOf(actor, isCompatible);
         if (contracts.IsEmpty)
         {
-            findings.Add(Finding.Of(Rules.NoContract, actor, actor.Name));
+            findings.Add(Finding.Of(
+                Rules.NoContract, actor, actor.Name, isCompatible ? "Dapr's IActor" : "ITransactionalActor"));
         }
 
-        var methods = Methods(actor, contracts, findings, out var brokenContract);
+        if (isCompatible && actor.AllInterfaces.Any(static one => one.ToDisplayString() == Names.DaprRemindable))
+        {
+            findings.Add(Finding.Of(Rules.Remindable, actor, actor.Name));
+        }
+
+        var methods = Methods(actor, contracts, isCompatible, findings, out var brokenContract);
         var declarations = DeclarationReader.Read(actor, methods, findings);
         var evolution = actorBase is null ? null : EvolutionReader.Read(actor, actorBase.TypeArguments[0], findings);
         var services = Obstacle(actor) is null ? Services(actor, findings) : default;
@@ -50,13 +74,14 @@ internal static class ActorReader
             turnBoundMs,
             separator,
             Names.Plain(state),
-            StateImmutability.IsProven(state),
-            StateReading.IsProven(state),
+            isCompatible || StateImmutability.IsProven(state), // of the values of a plain actor: they are bytes
+            isCompatible || StateReading.IsProven(state),
             evolution,
             new EquatableArray<string>(contracts.Select(Names.Plain).ToImmutableArray()),
             services,
             new EquatableArray<ActorMethodModel>(
-                methods.Select(m => ToModel(actor, m, declarations, compilation, cancellation)).ToImmutableArray()));
+                methods.Select(m => ToModel(actor, m, declarations, compilation, cancellation)).ToImmutableArray()),
+            isCompatible);
         return new Reading<ActorModel>(model, default);
     }
 
@@ -70,6 +95,21 @@ internal static class ActorReader
         { IsFileLocal: true } => "file-local",
         _ => null,
     };
+
+    /// <summary>The actor interfaces of a class.</summary>
+    public static ImmutableArray<INamedTypeSymbol> ContractsOf(INamedTypeSymbol actor, bool isCompatible) =>
+        actor.AllInterfaces.Where(one => Names.IsContract(one) || (isCompatible && Names.IsDaprContract(one)))
+            .ToImmutableArray();
+
+    private static string? NameIn(AttributeData attribute) =>
+        attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
+
+    private static string? DaprNameOf(INamedTypeSymbol actor)
+    {
+        var attribute = Names.Find(actor, Names.CompatibleActorAttribute)
+            ?? Names.Find(actor, Names.DaprActorAttribute);
+        return attribute?.NamedArguments.FirstOrDefault(static one => one.Key == "TypeName").Value.Value as string;
+    }
 
     private static void CheckClass(INamedTypeSymbol actor, string? type, int turnBoundMs, char? separator, List<Finding> findings)
     {
@@ -131,7 +171,8 @@ internal static class ActorReader
     }
 
     private static List<IMethodSymbol> Methods(
-        INamedTypeSymbol actor, ImmutableArray<INamedTypeSymbol> contracts, List<Finding> findings, out bool brokenContract)
+        INamedTypeSymbol actor, ImmutableArray<INamedTypeSymbol> contracts, bool isCompatible, List<Finding> findings,
+        out bool brokenContract)
     {
         var methods = new List<IMethodSymbol>();
         brokenContract = false;
@@ -140,7 +181,7 @@ internal static class ActorReader
             var broken = new List<Finding>();
             var ofContract = ContractReader.Methods(contract, broken);
             brokenContract |= broken.Count > 0;
-            if (!contract.Locations.Any(l => l.IsInSource))
+            if (!contract.Locations.Any(l => l.IsInSource) || (isCompatible && !Names.IsContract(contract)))
             {
                 findings.AddRange(broken);
             }
@@ -188,7 +229,8 @@ internal static class ActorReader
 
             var optional = parameter.NullableAnnotation == NullableAnnotation.Annotated
                 || (parameter.HasExplicitDefaultValue && parameter.ExplicitDefaultValue is null && !parameter.Type.IsValueType);
-            services.Add(new ServiceModel(Names.Plain(parameter.Type), optional));
+            var isHost = parameter.Type.ToDisplayString() == Names.CompatibleHost;
+            services.Add(new ServiceModel(Names.Plain(parameter.Type), optional, isHost));
         }
 
         return new EquatableArray<ServiceModel>(services.ToImmutable());
@@ -209,13 +251,14 @@ internal static class ActorReader
             Names.Plain(callable ? actor : method.ContainingType),
             method.Name,
             Names.Identifier(method),
-            method.Parameters.Length == 0 ? null : Names.Annotate(method.Parameters[0].Type),
+            ContractReader.InputOf(method) is { } input ? Names.Annotate(input.Type) : null,
             result is null ? null : Names.Annotate(result),
             Names.Has(implementation, Names.MayAbortAttribute),
             Names.Has(implementation, Names.ReadOnlyAttribute),
             ContractReader.IsInputImmutable(method),
             declares is null ? null : Names.Identifier(declares),
-            declares is not null && DeclarationProof.IsBounded(declares, compilation, cancellation));
+            declares is not null && DeclarationProof.IsBounded(declares, compilation, cancellation),
+            ContractReader.TakesCancellation(method));
     }
 
     private static string NamespaceOf(INamedTypeSymbol actor) =>

@@ -17,6 +17,12 @@ internal static class ContractReader
             return null;
         }
 
+        return Read(contract);
+    }
+
+    /// <summary>The same for an interface that is known to be one of actors.</summary>
+    public static Reading<ContractModel> Read(INamedTypeSymbol contract)
+    {
         var findings = new List<Finding>();
         var methods = Methods(contract, findings);
         if (Obstacle(contract) is { } obstacle)
@@ -37,11 +43,15 @@ internal static class ContractReader
         return new Reading<ContractModel>(model, default);
     }
 
-    /// <summary>The methods of an interface, inherited ones included, in order of declaration; what is wrong goes to the findings.</summary>
+    /// <summary>
+    /// The methods of an interface, inherited ones included, in order of declaration; what is wrong goes to the
+    /// findings.
+    /// </summary>
     public static List<IMethodSymbol> Methods(INamedTypeSymbol contract, List<Finding> findings)
     {
         var methods = new List<IMethodSymbol>();
-        foreach (var declaring in contract.AllInterfaces.Where(i => !Names.IsContractRoot(i)).Concat(new[] { contract }))
+        var inherited = contract.AllInterfaces.Where(i => !Names.IsContractRoot(i) && !Names.IsDaprContractRoot(i));
+        foreach (var declaring in inherited.Concat(new[] { contract }))
         {
             foreach (var member in declaring.GetMembers())
             {
@@ -58,7 +68,17 @@ internal static class ContractReader
 
     /// <summary>The input is proven never to change, or there is none.</summary>
     public static bool IsInputImmutable(IMethodSymbol method) =>
-        method.Parameters.Length == 0 || StateImmutability.IsProven(method.Parameters[0].Type);
+        InputOf(method) is not { } input || StateImmutability.IsProven(input.Type);
+
+    /// <summary>The parameter that is the input; null: the method has none.</summary>
+    public static IParameterSymbol? InputOf(IMethodSymbol method) =>
+        method.Parameters.Length == (TakesCancellation(method) ? 1 : 0) ? null : method.Parameters[0];
+
+    /// <summary>Dapr's SDK has callers give a token as the last argument, which no call carries.</summary>
+    public static bool TakesCancellation(IMethodSymbol method) =>
+        !method.Parameters.IsEmpty && Names.IsDaprContract(method.ContainingType)
+        && method.Parameters[method.Parameters.Length - 1] is { RefKind: RefKind.None } last
+        && last.Type.ToDisplayString() == "System.Threading.CancellationToken";
 
     private static void Read(INamedTypeSymbol contract, ISymbol member, List<IMethodSymbol> methods, List<Finding> findings)
     {
@@ -92,7 +112,7 @@ internal static class ContractReader
             findings.Add(Finding.Of(Rules.GenericMethod, method, name));
         }
 
-        if (method.Parameters.Length > 1)
+        if (method.Parameters.Length > (TakesCancellation(method) ? 2 : 1))
         {
             findings.Add(Finding.Of(Rules.TooManyParameters, method, name, method.Parameters.Length.ToString()));
         }
@@ -160,9 +180,10 @@ internal static class ContractReader
             method.Name,
             Names.Identifier(method),
             Names.Annotate(method.ReturnType),
-            method.Parameters.Length == 0 ? null : Names.Annotate(method.Parameters[0].Type),
+            InputOf(method) is { } input ? Names.Annotate(input.Type) : null,
             result is null ? null : Names.Annotate(result),
             IsInputImmutable(method),
-            result is null || StateImmutability.IsProven(result));
+            result is null || StateImmutability.IsProven(result),
+            TakesCancellation(method));
     }
 }

@@ -76,19 +76,19 @@ internal static class DeclarationReader
         }
 
         var parameters = function.Parameters;
-        return parameters.Length == 2 + method.Parameters.Length
+        var input = ContractReader.InputOf(method);
+        return parameters.Length == (input is null ? 2 : 3)
             && parameters.All(static one => one.RefKind == RefKind.None && !one.IsParams)
             && parameters[0].Type.ToDisplayString() == Names.Declaration
             && parameters[1].Type.SpecialType == SpecialType.System_String
-            && (method.Parameters.Length == 0
-                || SymbolEqualityComparer.Default.Equals(parameters[2].Type, method.Parameters[0].Type))
+            && (input is null || SymbolEqualityComparer.Default.Equals(parameters[2].Type, input.Type))
                 ? null
                 : "takes something else";
     }
 
     private static string Signature(IMethodSymbol method) =>
         "(Declaration declaration, string id"
-        + (method.Parameters.Length == 0 ? ""
-            : ", " + method.Parameters[0].Type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat) + " input")
+        + (ContractReader.InputOf(method) is { } input
+            ? ", " + input.Type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat) + " input" : "")
         + ")";
 }
