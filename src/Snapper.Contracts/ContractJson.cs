@@ -33,6 +33,7 @@ namespace Snapper.Contracts;
 [JsonSerializable(typeof(MigrationProposals))]
 [JsonSerializable(typeof(ReadsRequest))]
 [JsonSerializable(typeof(ReadsView))]
+[JsonSerializable(typeof(ImportsView))]
 [JsonSerializable(typeof(AuditView))]
 [JsonSerializable(typeof(EnvelopeView))]
 [JsonSerializable(typeof(ProblemView))]

@@ -55,6 +55,8 @@ internal static class SnapperApi
         var states = new StateEndpoints(door, options, control);
         map.Add(HttpMethods.Put, "/v1/actors/{**actor}", Right.Administer, Reach.Whole, states.Import, "import");
         map.Add(HttpMethods.Delete, "/v1/actors/{**actor}", Right.Administer, Reach.Whole, states.Delete, "delete");
+        var imports = new ImportEndpoint(door, inspection, options, control);
+        map.Add(HttpMethods.Post, "/v1/imports", Right.Administer, Reach.Whole, imports.Import, "import");
         map.View("/v1/batches", Right.View, Reach.Whole, views.Batches);
         map.View("/v1/batches/{bid}", Right.View, Reach.Whole, views.Batch);
         map.View("/v1/aborts", Right.View, Reach.Whole, views.Aborts);

@@ -28,9 +28,16 @@ internal sealed class RedisAddress
 
     /// <summary>Reads what was given with <c>--redis</c>, which must not hold a password, or with <c>SNAPPER_REDIS</c>, which may.</summary>
     /// <exception cref="UsageException">It is wrong. What could be a password is not repeated.</exception>
-    public static RedisAddress Parse(string text, bool fromCommandLine)
+    public static RedisAddress Parse(string text, bool fromCommandLine) =>
+        Parse(text, fromCommandLine, fromCommandLine ? "--redis" : "SNAPPER_REDIS");
+
+    /// <summary>The same of one that was given in another way.</summary>
+    /// <param name="text">The address.</param>
+    /// <param name="fromCommandLine">It must not hold a password.</param>
+    /// <param name="given">The option's or variable's name.</param>
+    /// <exception cref="UsageException">It is wrong. What could be a password is not repeated.</exception>
+    public static RedisAddress Parse(string text, bool fromCommandLine, string given)
     {
-        var given = fromCommandLine ? "--redis" : "SNAPPER_REDIS";
         var isTls = text.StartsWith(TlsScheme, StringComparison.OrdinalIgnoreCase);
         var rest = isTls ? text[TlsScheme.Length..] : text.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) ? text[Scheme.Length..] : text;
         var at = rest.LastIndexOf('@');
@@ -44,7 +51,9 @@ internal sealed class RedisAddress
         var password = colon < 0 ? null : Uri.UnescapeDataString(login[(colon + 1)..]);
         if (!string.IsNullOrEmpty(password) && fromCommandLine)
         {
-            throw new UsageException($"--redis holds a password, which everybody on this machine could read there. Give it in {RedisLogin.PasswordVariable}, or in a file that {RedisLogin.FileVariable} names.");
+            throw new UsageException(
+                $"{given} holds a password, which everybody on this machine could read there. Give it in "
+                + $"{RedisLogin.PasswordVariable}, or in a file that {RedisLogin.FileVariable} names.");
         }
 
         var user = Uri.UnescapeDataString(colon < 0 ? login : login[..colon]);

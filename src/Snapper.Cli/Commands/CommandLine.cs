@@ -16,7 +16,7 @@ internal static class CommandLine
             OfClone("bench", "benchmarks with their baselines, side by side"),
             OfClone("load", "load scenarios against a running system, with thresholds, checks and a report"),
             OfClone("verify", "attacks the product, in a simulator or as a running system (--live), or judges a recorded history (--history)"),
-            .. MembershipCommands.All, .. ServerCommands.All,
+            .. MembershipCommands.All, ImportCommand.Command, .. ServerCommands.All,
         ]);
 
     /// <summary>Runs one command line to its end.</summary>

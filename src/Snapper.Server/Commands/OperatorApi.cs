@@ -43,17 +43,20 @@ internal sealed class OperatorApi : IDisposable
 
     /// <summary>One question, asked once.</summary>
     /// <exception cref="OperatorException">No answer, or another one than success.</exception>
-    public async Task<T> Ask<T>(HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body = null)
+    public Task<T> Ask<T>(HttpMethod method, string path, JsonTypeInfo<T> form, MigrationRequest? body = null)
+        where T : class =>
+        Send(method, path, form, body is null ? null : JsonContent.Create(body, ContractJson.Default.MigrationRequest));
+
+    /// <summary>The same with a body of any kind.</summary>
+    /// <exception cref="OperatorException">No answer, or another one than success.</exception>
+    public async Task<T> Send<T>(HttpMethod method, string path, JsonTypeInfo<T> form, HttpContent? content)
         where T : class
     {
         var within = method == HttpMethod.Get ? ReadWithin : BeginWithin;
         using var patience = new CancellationTokenSource(within);
         try
         {
-            using var request = new HttpRequestMessage(method, path)
-            {
-                Content = body is null ? null : JsonContent.Create(body, ContractJson.Default.MigrationRequest),
-            };
+            using var request = new HttpRequestMessage(method, path) { Content = content };
             using var answer = await _http.SendAsync(request, patience.Token);
             var status = (int)answer.StatusCode;
             var utf8 = await answer.Content.ReadAsByteArrayAsync(patience.Token);

@@ -15,6 +15,7 @@ public sealed class AnswerTests
 {
     private const string Good = """{"actor":{"type":"Account","id":"alice"},"method":"Balance","id":"order-1"}""";
     private const string Alice = """{"actors":[{"type":"Account","id":"alice"}]}""";
+    private const string Import = """{"type":"Account","actors":[{"id":"alice","state":{}},{"id":"bob","state":{}}]}""";
     private static readonly (string, string) s_token = ("dapr-api-token", LiveWorker.Token);
 
     private readonly ApiDescription _api = ApiDescription.Load();
@@ -137,6 +138,9 @@ public sealed class AnswerTests
         await Ask(400, "DELETE /v1/actors/Account/a?x=1");
         foreach (var method in (string[])["PUT", "DELETE"]) await Ask(409, $"{method} /v1/actors/Account/healthy?damaged=replace", method == "PUT" ? state : null);
         await Ask(413, "PUT /v1/actors/Account/a", new string(' ', 2 << 20));
+        await Ask(400, "POST /v1/imports", "{}");
+        await Ask(400, "POST /v1/imports", Import); // no class of Snapper.DaprCompatibility
+        await Ask(404, "POST /v1/imports", Import.Replace("Account", "Nothing", StringComparison.Ordinal));
         foreach (var method in (string[])["PUT", "DELETE"]) await Ask(404, $"{method} /v1/actors/Nothing/a", method == "PUT" ? state : null);
         await Ask(400, "POST /v1/transactions", """{"actor":{"type":"Account","id":"alice"},"method":"$delete"}""");
 
@@ -193,6 +197,7 @@ public sealed class AnswerTests
         await asker.Ask(host.Address, 503, "GET /v1/transactions/order-1");
         await asker.Ask(host.Address, 503, "PUT /v1/actors/Account/alice", "{}");
         await asker.Ask(host.Address, 503, "DELETE /v1/actors/Account/alice");
+        await asker.Ask(host.Address, 503, "POST /v1/imports", Import);
         foreach (var path in (string[])["/v1/actors/Account/alice/timeline", "/v1/traces", "/v1/traces/order-1", "/v1/hot", "/v1/access", "/v1/ring"]) await asker.Ask(host.Address, 503, "GET " + path);
         foreach (var operation in _api.Operations.Where(o => o.Description["tags"]![0]!.ToString() == "workers"))
         {
@@ -238,6 +243,9 @@ public sealed class AnswerTests
         await asker.Ask(host.Address, status, "POST /v1/reads", Alice);
         await asker.Ask(host.Address, status, "PUT /v1/actors/Account/alice?id=order-1", "{}");
         await asker.Ask(host.Address, status, "DELETE /v1/actors/Account/alice?id=order-1");
+
+        // What aborts is told of each.
+        await asker.Ask(host.Address, status == 409 ? 200 : status, "POST /v1/imports", Import);
     }
 
     private static async Task OfSlowBodies(Asker asker)
@@ -246,7 +254,7 @@ public sealed class AnswerTests
         await using var host = await ApiHost.Start(new FakeTransactionService(), listener: listener, control: new FakeControl("w1", FakeControl.Worker("w1", 1)));
         foreach (
             var (method, path) in ((string, string)[])[("POST", "/v1/transactions"), ("POST", "/v1/reads"),
-            ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice")])
+            ("POST", "/v1/migrations"), ("PUT", "/v1/actors/Account/alice"), ("POST", "/v1/imports")])
         {
             var answer = await host.Raw(Encoding.ASCII.GetBytes($"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"));
             Assert.StartsWith("HTTP/1.1 408 ", answer, StringComparison.Ordinal);
@@ -257,6 +265,12 @@ public sealed class AnswerTests
 
     private static async Task OfDamage(Asker asker)
     {
+        var small = new ApiOptions { BatchBodyBytesMax = 1 << 20 };
+        await using (var strict = await ApiHost.Start(new FakeTransactionService(), options: small))
+        {
+            await asker.Ask(strict.Address, 413, "POST /v1/imports", new string(' ', 2 << 20));
+        }
+
         await using var host = await ApiHost.Start(new FakeTransactionService(), options: new ApiOptions { Liveness = () => [new HealthCheck("process", false, "It hangs.")] });
         await asker.Ask(host.Address, 503, "GET /healthz");
         await asker.Ask(host.Address, 409, "GET /v1/actors/Account/damaged");

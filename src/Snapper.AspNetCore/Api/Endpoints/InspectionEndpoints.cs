@@ -19,7 +19,9 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
     public Task Status(HttpContext context) => Respond.View(context, inspection.Status(), ContractJson.Default.WorkerStatus);
 
     public Task ActorTypes(HttpContext context) =>
-        Respond.View(context, new ActorTypesView { Types = inspection.ActorTypes() }, ContractJson.Default.ActorTypesView);
+        Respond.View(
+            context, new ActorTypesView { Types = [.. inspection.ActorTypes().Select(WithoutOwn)] },
+            ContractJson.Default.ActorTypesView);
 
     /// <summary>GET /v1/actors/{type}/{id}, .../schedule and .../timeline. A slash inside an id is written <c>%2F</c>.</summary>
     public async Task Actor(HttpContext context)
@@ -134,6 +136,11 @@ internal sealed class InspectionEndpoints(IWorkerInspection inspection, WatchEnd
         return context.Request.GetTypedHeaders().IfNoneMatch
             .Any(known => known.Compare(tag, useStrongComparison: false));
     }
+
+    // Methods that no caller can name are not shown.
+    private static ActorTypeView WithoutOwn(ActorTypeView type) =>
+        type.Methods.All(static method => method.Name[0] != StateMethods.Mark) ? type
+            : type with { Methods = [.. type.Methods.Where(static method => method.Name[0] != StateMethods.Mark)] };
 
     private static Task AnswerOrNotFound<TView>(HttpContext context, TView? view, JsonTypeInfo<TView> form, string what)
         where TView : class => view is null

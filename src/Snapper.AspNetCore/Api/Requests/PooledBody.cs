@@ -19,7 +19,9 @@ internal sealed class PooledBody : IDisposable
 
     private readonly bool _holdsTransactions;
 
-    private PooledBody(bool holdsTransactions) => _holdsTransactions = holdsTransactions;
+    private readonly int? _most;
+
+    private PooledBody(bool holdsTransactions, int? most) => (_holdsTransactions, _most) = (holdsTransactions, most);
 
     /// <summary>The whole body; empty when <see cref="Refused"/>.</summary>
     public ReadOnlySpan<byte> Bytes => Refused is null ? _buffer.AsSpan(0, _length) : default;
@@ -34,10 +36,11 @@ internal sealed class PooledBody : IDisposable
     /// <param name="options">Limits.</param>
     /// <param name="held">Takes the room for it, until the answer: what is read of a body lives on in inputs.</param>
     /// <param name="holdsTransactions">It may be a batch, which may be longer; false: an operator's request.</param>
+    /// <param name="most">Its largest length; null: that of its kind.</param>
     public static async ValueTask<PooledBody> Read(
-        HttpRequest request, ApiOptions options, HeldBytes held, bool holdsTransactions = true)
+        HttpRequest request, ApiOptions options, HeldBytes held, bool holdsTransactions = true, int? most = null)
     {
-        var body = new PooledBody(holdsTransactions);
+        var body = new PooledBody(holdsTransactions, most);
         try
         {
             if (request.ContentLength > body.Most(options))
@@ -122,7 +125,8 @@ internal sealed class PooledBody : IDisposable
         _length += count;
     }
 
-    private int Most(ApiOptions options) => _holdsTransactions ? options.BatchBodyBytesMax : options.TransactionBodyBytesMax;
+    private int Most(ApiOptions options) => _most
+        ?? (_holdsTransactions ? options.BatchBodyBytesMax : options.TransactionBodyBytesMax);
 
     private static Rejection TooLarge(int most) =>
         new(RejectionKind.TooLarge, $"The body is longer than {most} bytes.");
