@@ -13,7 +13,7 @@ public sealed partial class DocumentedCommandTests
     public static TheoryData<string> Files() => [.. Paths()];
 
     private static IEnumerable<string> Paths() =>
-        new[] { "README.md", "DESIGN.md", "loadtest/README.md", "dapr.yaml" }.Concat(Directory.EnumerateFiles(Path.Combine(Root, "docs"), "*.md").Select(f => Path.GetRelativePath(Root, f)));
+        new[] { "README.md", "DESIGN.md", "loadtest/README.md", "src/Snapper.Cli/README.md", "dapr.yaml" }.Concat(Directory.EnumerateFiles(Path.Combine(Root, "docs"), "*.md").Select(f => Path.GetRelativePath(Root, f)));
 
     [Theory]
     [MemberData(nameof(Files))]
@@ -79,7 +79,8 @@ public sealed partial class DocumentedCommandTests
             .Where(f => f.EndsWith(".cs", StringComparison.Ordinal) || f.EndsWith("setup.sh", StringComparison.Ordinal)).Select(File.ReadAllText));
     }
 
-    [GeneratedRegex(@"\./snapper ([a-zA-Z]+)([^\n`'#|&;)]*)")]
+    // In a clone, or as a tool: there it begins the line of a block of code.
+    [GeneratedRegex(@"(?:\./snapper|^(?:    )?snapper) ([a-zA-Z]+)([^\n`'#|&;)]*)", RegexOptions.Multiline)]
     private static partial Regex Command();
 
     [GeneratedRegex(@"(?:^|\s)(--[a-z][-a-z]*)")]
