@@ -44,6 +44,21 @@ public sealed partial class DaprRunTests
         }
     }
 
+    /// <summary>samples/Orders has one, too, and the port there is that of its own settings.</summary>
+    [Fact]
+    public void That_of_the_sample_has_fields_paths_and_a_port_that_fit()
+    {
+        var app = (YamlMappingNode)Assert.Single((YamlSequenceNode)Load("samples/Orders/dapr.yaml").Children["apps"]);
+        Assert.All(app.Children, static field => Assert.True(
+            s_fields.TryGetValue(field.Key.ToString(), out var known) && Fits(known.Kind, field.Value), $"{field}"));
+        var folder = Path.Combine(Tree.Path("samples/Orders"), Text(app, "appDirPath"));
+        Assert.All(Texts(app, "resourcesPaths"), path => Assert.True(Path.Exists(Path.Combine(folder, path)), path));
+        Assert.True(Directory.Exists(Path.Combine(folder, Texts(app, "command").Last())));
+        var settings = Tree.Read("samples", "Orders", "Shop", "appsettings.json");
+        Assert.Contains($"http://127.0.0.1:{Text(app, "appPort")}\"", settings, StringComparison.Ordinal);
+        Assert.Contains($"\"AppId\": \"{Text(app, "appID")}\"", settings, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Its_paths_are_there_and_its_command_can_be_run()
     {
@@ -140,10 +155,10 @@ public sealed partial class DaprRunTests
 
     private static int Number(string key) => int.Parse(Text(App, key), CultureInfo.InvariantCulture);
 
-    private static YamlMappingNode Load()
+    private static YamlMappingNode Load(string path = "dapr.yaml")
     {
         var yaml = new YamlStream();
-        yaml.Load(new StringReader(Tree.Read("dapr.yaml")));
+        yaml.Load(new StringReader(Tree.Read(path)));
         return (YamlMappingNode)Assert.Single(yaml.Documents).RootNode;
     }
 
