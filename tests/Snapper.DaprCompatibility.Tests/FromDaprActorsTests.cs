@@ -185,9 +185,17 @@ public sealed class FromDaprActorsTests(CompatibilityFeed feed)
                 AppPort = port, AppId = "bank", Resources = resources,
             });
             var bank = new RunningBank(folder, log, port, redisPort, dapr, health);
-            await bank._dapr.WaitForActors();
-            await bank.Served();
-            return bank;
+            try
+            {
+                await bank._dapr.WaitForActors();
+                await bank.Served();
+                return bank;
+            }
+            catch
+            {
+                await bank.DisposeAsync();
+                throw;
+            }
         }
 
         /// <summary>Makes all accounts.</summary>

@@ -25,7 +25,7 @@ internal sealed class TestRun(
     [
         "Snapper.Integration.Tests", "Snapper.Dashboard.Tests", "Snapper.Server.Tests", "Snapper.Cli.Tests",
         "Snapper.Storage.Tests", "Snapper.Load.Tests", "Snapper.Benchmarks.Tests", "Snapper.Sidecar.Tests",
-        "Snapper.Client.Tests",
+        "Snapper.DaprCompatibility.Tests", "Snapper.Client.Tests",
     ];
 
     private const string WaitsForBounds = "Snapper.Runtime.Tests";

@@ -39,6 +39,7 @@ public sealed class ContractTests
             typeof(MigrationRequest), typeof(ActorReference), typeof(LeftView), typeof(PartitionsView),
             typeof(MigrationProposals), typeof(WorkerLoad), typeof(ProposedMove), typeof(ProblemView),
             typeof(ReadsRequest), typeof(ReadsView), typeof(ReadsPoint), typeof(ActorStateView), // not the dashboard's
+            typeof(ImportsView), typeof(ImportFailure),
         ]));
     }
 

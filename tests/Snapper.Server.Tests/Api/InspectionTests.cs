@@ -151,7 +151,7 @@ public sealed partial class InspectionTests
         Assert.Equal(7, inspection.LimitAsked);
         Assert.Equal(batch, (await host.Get("/v1/batches/12")).Text);
         Assert.Equal(
-            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"actors":["Account/bob"],"moreActors":0,"blocker":11,"floor":0,"ceil":0,"blockedBy":null,"undoneFor":{"request":"order-0","transaction":9,"mode":"pact","root":"Account/carol","method":"Transfer","age":0}}]}""",
+            """{"aborts":[{"atMs":2000,"id":"order-1","transaction":14,"mode":"act","root":"Account/alice","method":"Transfer","reason":"conflict","message":"older holder","repeated":true,"code":null,"actors":["Account/bob"],"moreActors":0,"blocker":11,"floor":0,"ceil":0,"blockedBy":null,"undoneFor":{"request":"order-0","transaction":9,"mode":"pact","root":"Account/carol","method":"Transfer","age":0}}]}""",
             (await host.Get("/v1/aborts")).Text);
         Assert.Equal(50, inspection.LimitAsked);
         Assert.Equal(404, (await host.Get("/v1/batches/13")).Status);
@@ -259,14 +259,23 @@ public sealed partial class InspectionTests
         var kept = new byte[64 * 1024 * 1024];
         GC.Collect();
 
-        var with = await ManagedHeap(host);
-        var garbage = new byte[32 * 1024 * 1024];
-        GC.KeepAlive(garbage);
-        var beside = await ManagedHeap(host);
-        GC.KeepAlive(kept);
+        // Other tests of the process may let a collection fall in between. If new objects counted, they would each time.
+        const int Garbage = 32 * 1024 * 1024;
+        for (var tries = 1; ; tries++)
+        {
+            var with = await ManagedHeap(host);
+            var garbage = new byte[Garbage];
+            GC.KeepAlive(garbage);
+            var beside = await ManagedHeap(host);
+            GC.KeepAlive(kept);
+            Assert.InRange(with, kept.Length, long.MaxValue);
+            if (beside < with + (Garbage / 2))
+            {
+                break;
+            }
 
-        Assert.InRange(with, kept.Length, long.MaxValue);
-        Assert.True(beside < with + (garbage.Length / 2), $"{garbage.Length} B of new objects moved it from {with} to {beside}.");
+            Assert.True(tries < 10, $"{Garbage} B of new objects moved it from {with} to {beside}.");
+        }
     }
 
     [Theory]
