@@ -80,12 +80,7 @@ public sealed class SnapperOptions
     public SnapperOptions AddActors(Assembly assembly)
     {
         ArgumentNullException.ThrowIfNull(assembly);
-        var name = assembly.GetName().Name!;
-        var types = ActorCatalogueAttribute.TypesOf(assembly)
-            ?? throw new ArgumentException(
-                $"{name} has no actor types: no class with [TransactionalActor], or it was built without the generator "
-                + "of Snapper.Actors.", nameof(assembly));
-        _actors.Add((name, types));
+        _actors.Add((assembly.GetName().Name!, ActorCatalogueAttribute.RequiredTypesOf(assembly)));
         return this;
     }
 }

@@ -46,15 +46,8 @@ public sealed class SnapperTestOptions
     /// Hosts all actor types of an assembly that was built with the generator of <c>Snapper.Actors</c>.
     /// </summary>
     /// <exception cref="ArgumentException">It has none, or one whose name another one has.</exception>
-    public SnapperTestOptions AddActors(Assembly assembly)
-    {
-        ArgumentNullException.ThrowIfNull(assembly);
-        return AddActors(ActorCatalogueAttribute.TypesOf(assembly)
-            ?? throw new ArgumentException(
-                $"{assembly.GetName().Name} has no actor types: no class with [TransactionalActor], or it was built "
-                    + "without the generator of Snapper.Actors.",
-                nameof(assembly)));
-    }
+    public SnapperTestOptions AddActors(Assembly assembly) =>
+        AddActors(ActorCatalogueAttribute.RequiredTypesOf(assembly));
 
     /// <summary>Hosts actor types, as the generated catalogue of an assembly lists them.</summary>
     /// <exception cref="ArgumentException">Two have one name.</exception>

@@ -103,12 +103,6 @@ internal sealed class TwiceActor(ActorTypeDescriptor type, IServiceProvider? ser
         public static Wrapper Instance { get; } = new();
 
         public ActorMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) =>
-            new ActorMethod<TInput, TResult>(
-                method.Name, method.MayAbort, method.ReadOnly, (actor, input) => ((TwiceActor)actor).Run(method, input))
-            {
-                InputIsImmutable = method.InputIsImmutable,
-                DeclarationIsBounded = method.DeclarationIsBounded,
-                Declares = method.Declares,
-            };
+            method.RunBy((actor, input) => ((TwiceActor)actor).Run(method, input));
     }
 }

@@ -260,21 +260,8 @@ public sealed class ApplicationTests : IDisposable
         {
             ["Snapper:SidecarPort"] = $"{((IPEndPoint)taken.LocalEndpoint).Port}",
         };
-        try
-        {
-            await using var app = WebApp.Create(
-                _data.FullName, s_counter, builder => builder.Logging.AddProvider(new Lines(lines)),
-                    settings: settings);
-            var stopped = new TaskCompletionSource();
-            app.Application.Lifetime.ApplicationStopping.Register(stopped.SetResult);
-            await app.Run();
-            await stopped.Task.WaitAsync(TimeSpan.FromSeconds(30));
-            Assert.Equal(ExitCode.Failure, Environment.ExitCode);
-        }
-        finally
-        {
-            Environment.ExitCode = 0; // this process is the tests'
-        }
+        await StopsBy(ExitCode.Failure, WebApp.Create(
+            _data.FullName, s_counter, builder => builder.Logging.AddProvider(new Lines(lines)), settings: settings));
 
         Assert.Contains(lines, static line => line.Contains("Snapper:SidecarPort", StringComparison.Ordinal));
         Assert.DoesNotContain(lines, static line => line.Contains("   at ", StringComparison.Ordinal));
@@ -289,14 +276,20 @@ public sealed class ApplicationTests : IDisposable
         }
 
         Directory.Delete(Path.Combine(_data.FullName, DataDirectory.WorkersFolder), recursive: true);
+        await StopsBy(ExitCode.LogLost, WebApp.Create(_data.FullName, s_counter));
+    }
+
+    /// <summary>Runs it until it stops by itself, with this exit code.</summary>
+    private static async Task StopsBy(int exitCode, WebApp created)
+    {
         try
         {
-            await using var lost = WebApp.Create(_data.FullName, s_counter);
+            await using var app = created;
             var stopped = new TaskCompletionSource();
-            lost.Application.Lifetime.ApplicationStopping.Register(stopped.SetResult);
-            await lost.Run();
+            app.Application.Lifetime.ApplicationStopping.Register(stopped.SetResult);
+            await app.Run();
             await stopped.Task.WaitAsync(TimeSpan.FromSeconds(30));
-            Assert.Equal(ExitCode.LogLost, Environment.ExitCode);
+            Assert.Equal(exitCode, Environment.ExitCode);
         }
         finally
         {

@@ -19,4 +19,11 @@ public sealed class ActorCatalogueAttribute(Type catalogue) : Attribute
         return (IReadOnlyList<ActorTypeDescriptor>?)assembly.GetCustomAttribute<ActorCatalogueAttribute>()?.Catalogue
             .GetProperty("All")!.GetValue(null);
     }
+
+    /// <summary>The actor types of an assembly that was built for them.</summary>
+    /// <exception cref="ArgumentException">It lists none.</exception>
+    public static IReadOnlyList<ActorTypeDescriptor> RequiredTypesOf(Assembly assembly) =>
+        TypesOf(assembly) ?? throw new ArgumentException(
+            $"{assembly.GetName().Name} has no actor types: no class with [TransactionalActor], "
+            + "or it was built without the generator of Snapper.Actors.", nameof(assembly));
 }

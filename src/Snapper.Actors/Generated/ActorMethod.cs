@@ -68,6 +68,16 @@ public sealed class ActorMethod<TInput, TResult>(string name, bool mayAbort, boo
     /// </summary>
     public Action<Declaration, string, TInput>? Declares { get; init; }
 
+    /// <summary>The same method, run in another way: for what wraps it.</summary>
+    /// <param name="run">In place of <see cref="Run"/>; it calls that.</param>
+    public ActorMethod<TInput, TResult> RunBy(Func<TransactionalActor, TInput, Task> run) =>
+        new(Name, MayAbort, ReadOnly, run)
+        {
+            InputIsImmutable = InputIsImmutable,
+            DeclarationIsBounded = DeclarationIsBounded,
+            Declares = Declares,
+        };
+
     /// <inheritdoc/>
     public override Type InputType => typeof(TInput);
 

@@ -82,17 +82,10 @@ internal static class ScopedActors
     private sealed class Wrapper(ConditionalWeakTable<TransactionalActor, Scope> scopes)
         : IActorMethodVisitor<ActorMethod>
     {
-        public ActorMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) =>
-            new ActorMethod<TInput, TResult>(
-                method.Name, method.MayAbort, method.ReadOnly,
-                typeof(TResult) == typeof(Nothing)
-                    ? (actor, input) => Run(method, actor, input)
-                    : (actor, input) => RunForResult(method, actor, input))
-            {
-                InputIsImmutable = method.InputIsImmutable,
-                DeclarationIsBounded = method.DeclarationIsBounded,
-                Declares = method.Declares,
-            };
+        public ActorMethod Visit<TInput, TResult>(ActorMethod<TInput, TResult> method) => method.RunBy(
+            typeof(TResult) == typeof(Nothing)
+                ? (actor, input) => Run(method, actor, input)
+                : (actor, input) => RunForResult(method, actor, input));
 
         private async Task Run<TInput, TResult>(
             ActorMethod<TInput, TResult> method, TransactionalActor actor, TInput input)

@@ -1,17 +1,15 @@
 using System.Diagnostics;
-using System.Globalization;
 using Snapper.AspNetCore.Processes;
 
 namespace Snapper.AspNetCore.Hosting;
 
 /// <summary>
-/// One process has a worker's folder. Two would fence each other in turn, each time that one is started again. The
-/// kernel lets go when the process ends, however it ends.
+/// One process has a worker's folder. Two would fence each other in turn, each time that one is started again.
 /// </summary>
 internal sealed class FolderLock : IDisposable
 {
     private const string LockFile = "process.lock";
-    private const string HolderFile = "process.pid"; // a locked file cannot be opened, not even for reading
+    private const string HolderFile = "process.pid";
 
     // An application that is told to stop finishes what is under way within 10 s.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(15);
@@ -39,7 +37,7 @@ internal sealed class FolderLock : IDisposable
                 return taken;
             }
 
-            var holder = Holder(folder);
+            var holder = FolderHolder.Read(folder, HolderFile) ?? "unknown";
             if (Stopwatch.GetElapsedTime(began) > (patience ?? s_patience))
             {
                 throw new StartupException(
@@ -56,30 +54,25 @@ internal sealed class FolderLock : IDisposable
 
     private static FolderLock? TryTake(string folder)
     {
-        var file = Path.Combine(folder, LockFile);
+        FileStream held;
         try
         {
-            var held = new FileStream(
-                file, FileModeMask.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
-            File.WriteAllText(
-                Path.Combine(folder, HolderFile), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
-            return new FolderLock(held);
+            held = FolderHolder.Lock(folder, LockFile);
         }
-        catch (IOException) when (File.Exists(file))
+        catch (IOException) when (File.Exists(Path.Combine(folder, LockFile)))
         {
             return null;
         }
-    }
 
-    private static string Holder(string folder)
-    {
         try
         {
-            return File.ReadAllText(Path.Combine(folder, HolderFile));
+            FolderHolder.Sign(folder, HolderFile);
+            return new FolderLock(held);
         }
-        catch (IOException)
+        catch
         {
-            return "unknown";
+            held.Dispose();
+            throw;
         }
     }
 }

@@ -65,8 +65,7 @@ internal sealed class WorkerRun(
         _telemetry = Configured(() => TelemetryExport.Start(
             TelemetryOptions.Read(Environment.GetEnvironmentVariable),
             services.GetService<ApplicationTelemetry>() ?? new ApplicationTelemetry(), settings.Name,
-                WorkerConfiguration.Version,
-            inspection, logger));
+            WorkerConfiguration.Version, inspection, logger));
         var storage = _storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
         WorkerHost? worker;
         try

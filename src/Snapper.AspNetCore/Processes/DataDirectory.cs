@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Snapper.AspNetCore.Processes;
 
 /// <summary>The folder that holds state, logs and run files, locked for one supervisor at a time. The lock goes with the process, however it ends.</summary>
@@ -62,7 +60,7 @@ internal sealed class DataDirectory : IDisposable
             FileModeMask.MakeFolder(Path.Combine(path, LogsFolder));
             FileModeMask.MakeFolder(RunIn(path));
             held = Lock(path);
-            File.WriteAllText(HolderPath(path), Environment.ProcessId.ToString(CultureInfo.InvariantCulture));
+            FolderHolder.Sign(path, HolderFile);
             return new DataDirectory(path, held);
         }
         catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
@@ -101,30 +99,13 @@ internal sealed class DataDirectory : IDisposable
 
     private static FileStream Lock(string path)
     {
-        var file = Path.Combine(path, LockFile);
         try
         {
-            return new FileStream(file, FileModeMask.Options(FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
+            return FolderHolder.Lock(path, LockFile);
         }
-        catch (IOException) when (HolderOf(path) is { } holder)
+        catch (IOException) when (FolderHolder.Read(path, HolderFile) is { } holder)
         {
             throw new StartupException($"another 'snapper up' (pid {holder}) already runs on {path}; {FixHints.OtherUp}");
-        }
-    }
-
-    // A file of its own: a locked file cannot even be opened for reading.
-    private static string HolderPath(string path) => Path.Combine(path, HolderFile);
-
-    private static string? HolderOf(string path)
-    {
-        try
-        {
-            return File.ReadAllText(HolderPath(path)) is { Length: > 0 } pid ? pid : null;
-        }
-        catch (Exception problem) when (problem is IOException or UnauthorizedAccessException)
-        {
-            // Then the lock failed for another reason, which the caller reports.
-            return null;
         }
     }
 }

@@ -46,14 +46,8 @@ public abstract class ActorWorkload
 
     /// <summary>The actor types of an assembly, for <see cref="ActorTypes"/>.</summary>
     /// <exception cref="ArgumentException">It has none.</exception>
-    protected static IReadOnlyList<ActorTypeDescriptor> TypesOf(Assembly assembly)
-    {
-        ArgumentNullException.ThrowIfNull(assembly);
-        return ActorCatalogueAttribute.TypesOf(assembly) ?? throw new ArgumentException(
-            $"{assembly.GetName().Name} has no actor types: no class with [TransactionalActor], "
-                + "or it was built without the generator of Snapper.Actors.",
-            nameof(assembly));
-    }
+    protected static IReadOnlyList<ActorTypeDescriptor> TypesOf(Assembly assembly) =>
+        ActorCatalogueAttribute.RequiredTypesOf(assembly);
 
     /// <summary>An ACT.</summary>
     /// <param name="type">The root's actor type.</param>
