@@ -305,6 +305,52 @@ public sealed class StartTurnsTests
         Assert.Equal("s1", Taken(16 * Millisecond, isContested: true));
     }
 
+    /// <summary>
+    /// PACTs do not pause, so that their code could put off the ACTs of the same caller for as long as they come.
+    /// </summary>
+    [Theory]
+    [InlineData(1, 1)]
+    [InlineData(3, 7)]
+    [InlineData(10, 21)]
+    public void However_much_PACTs_of_a_caller_take_its_ACTs_begin(int turn, int longestWait)
+    {
+        var now = 0L;
+        for (var start = 0; start < 20; start++)
+        {
+            Add("both", "a");
+            var since = now;
+            while (Taken(now, isContested: true) == "-")
+            {
+                RunsPact();
+                Assert.InRange(now - since, 0, longestWait * Millisecond);
+            }
+
+            RunsPact();
+        }
+
+        void RunsPact()
+        {
+            var lane = _starts.LaneOf("both", now);
+            _starts.Charge(lane, now, now += turn * Millisecond, isOfPact: true);
+            now += Millisecond / 2;
+        }
+    }
+
+    /// <summary>The allowance of others grows with all that a caller takes, its PACTs as well.</summary>
+    [Fact]
+    public void A_caller_of_ACTs_has_as_much_as_another_one_of_PACTs()
+    {
+        for (var i = 0; i < 100; i++)
+        {
+            var now = i * 20 * Millisecond;
+            _starts.Charge(_starts.LaneOf("pacts", now), now, now + (10 * Millisecond), isOfPact: true);
+            Add("acts", "a");
+            Turns();
+            Assert.Equal(0, Take(now + (10 * Millisecond), isContested: true, out _, out var served));
+            _starts.Charge(served!, now + (10 * Millisecond), now + (19 * Millisecond));
+        }
+    }
+
     [Fact]
     public void A_caller_that_is_alone_does_not_pause_and_short_starts_need_no_pause()
     {

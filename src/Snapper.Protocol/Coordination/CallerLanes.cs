@@ -126,7 +126,7 @@ internal sealed class CallerLanes<T>
             {
                 _waiting.RemoveAt(i);
                 _turn -= i < _turn ? 1 : 0;
-                if (lane.Caller is not null && lane.PausesUntil > 0)
+                if (lane.Caller is not null && Math.Max(lane.PausesUntil, lane.UsedUntil) > 0)
                 {
                     Keep(lane);
                 }
@@ -178,7 +178,7 @@ internal sealed class CallerLanes<T>
     {
         foreach (var lane in _named.Values)
         {
-            if (lane.IsKept && lane.PausesUntil <= now)
+            if (lane.IsKept && lane.PausesUntil <= now && lane.UsedUntil <= now)
             {
                 _paused--;
                 Forget(lane);
@@ -191,6 +191,8 @@ internal sealed class CallerLanes<T>
         _named.Remove(lane.Caller!);
         lane.Caller = null;
         lane.PausesUntil = 0;
+        lane.UsedUntil = 0;
+        lane.HeldUntil = null;
         lane.IsKept = false;
         if (_unused.Count < LanesKept)
         {
@@ -207,6 +209,12 @@ internal sealed class CallerLanes<T>
 
         /// <summary>A timestamp; 0: it does not pause. For those who take items: turns come all the same.</summary>
         public long PausesUntil { get; set; }
+
+        /// <summary>A timestamp: where its pause would end if all that was done for the caller paused.</summary>
+        public long UsedUntil { get; set; }
+
+        /// <summary>What <see cref="PausesUntil"/> was when its first item was refused; null: it was not.</summary>
+        public long? HeldUntil { get; set; }
 
         /// <summary>It has no items, and is kept for its pause.</summary>
         public bool IsKept { get; set; }

@@ -13,6 +13,7 @@ public sealed partial class Executor
     // Whose start runs now, until an item comes that it did not cause here.
     private CallerLanes<WorkItem>.Lane? _served;
     private long _servedFrom;
+    private bool _servedIsPact;
 
     private static double ShareOfCaller(WorkerOptions options) =>
         options.CallerTimeShare ?? Math.Clamp(Environment.ProcessorCount / (16.0 * options.Executors), 1.0 / 16, 0.5);
@@ -41,7 +42,7 @@ public sealed partial class Executor
 
         if (pause == 0)
         {
-            _servedFrom = now;
+            (_servedFrom, _servedIsPact) = (now, false);
 
             // One of whom many wait sends nothing meanwhile, and is about all the same.
             Worker.Callers.Note(start.Request.Asked.CountedFor, now);
@@ -72,7 +73,7 @@ public sealed partial class Executor
             return;
         }
 
-        _servedFrom = now;
+        (_servedFrom, _servedIsPact) = (now, request.IsPact);
         lock (_inboxLock)
         {
             _served = _starts.LaneOf(caller, now);
@@ -81,7 +82,7 @@ public sealed partial class Executor
 
     private void EndTurn()
     {
-        _starts.Charge(_served!, _servedFrom, Worker.Time.GetTimestamp());
+        _starts.Charge(_served!, _servedFrom, Worker.Time.GetTimestamp(), _servedIsPact);
         _served = null;
     }
 

@@ -88,13 +88,14 @@ internal sealed class WaitingStarts(double share, long frequency)
         for (var lanes = _lanes.Waiting; lanes > 0; lanes--)
         {
             var lane = _lanes.Current;
-            var ahead = isContested ? lane.PausesUntil - now - _slack : 0;
-            if (ahead <= 0 || lane.PausesUntil <= (IsFirst(lane) ? _secondUntil : _firstUntil))
+            var ahead = isContested ? Math.Min(lane.PausesUntil, lane.HeldUntil ?? long.MaxValue) - now - _slack : 0;
+            if (ahead <= 0 || lane.UsedUntil <= (IsFirst(lane) ? _secondUntil : _firstUntil))
             {
                 TakeCurrent(now, isContested, out start, out served);
                 return 0;
             }
 
+            lane.HeldUntil ??= lane.PausesUntil;
             pause = Math.Min(pause, ahead);
             _lanes.Next();
         }
@@ -105,29 +106,46 @@ internal sealed class WaitingStarts(double share, long frequency)
     /// <summary>The lane of a caller who may have nothing that waits, for <see cref="Charge"/>.</summary>
     public CallerLanes<WorkItem>.Lane LaneOf(string? caller, long now) => _lanes.Of(caller, now + _forgiven);
 
-    /// <summary>What a start and all that it caused here has taken is counted to its caller.</summary>
+    /// <summary>
+    /// What a start and all that it caused here has taken is counted to its caller. PACTs do not pause: their code
+    /// delays the next start of their caller for one turn, and no start that waits already. Added up, it would put
+    /// the ACTs of a caller off for as long as its PACTs come.
+    /// </summary>
     /// <param name="lane">The caller's.</param>
     /// <param name="from">Timestamp of its begin.</param>
     /// <param name="to">Timestamp of its end.</param>
-    public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to)
+    /// <param name="isOfPact">It is a turn of a PACT.</param>
+    public void Charge(CallerLanes<WorkItem>.Lane lane, long from, long to, bool isOfPact = false)
     {
         var time = (long)((to - from) / share);
         from += _forgiven;
         to += _forgiven;
-        lane.PausesUntil = Math.Max(lane.PausesUntil, from) + time;
-        _forgiven += Math.Max(0, lane.PausesUntil - Math.Max(from + time, to + _longest));
-        if (IsFirst(lane))
+        var used = Math.Max(lane.UsedUntil, from) + time;
+        if (isOfPact)
         {
-            _firstUntil = lane.PausesUntil;
-        }
-        else if (lane.PausesUntil > _firstUntil)
-        {
-            (_first, _firstCaller) = (lane, lane.Caller);
-            (_firstUntil, _secondUntil) = (lane.PausesUntil, _firstUntil);
+            lane.UsedUntil = Math.Max(lane.UsedUntil, Math.Min(used, Math.Max(from + time, to + _longest)));
+            lane.PausesUntil = Math.Max(lane.PausesUntil, from + time);
         }
         else
         {
-            _secondUntil = Math.Max(_secondUntil, lane.PausesUntil);
+            lane.UsedUntil = used;
+            lane.PausesUntil = Math.Max(lane.PausesUntil, from) + time;
+            lane.HeldUntil = null;
+            _forgiven += Math.Max(0, lane.PausesUntil - Math.Max(from + time, to + _longest));
+        }
+
+        if (IsFirst(lane))
+        {
+            _firstUntil = lane.UsedUntil;
+        }
+        else if (lane.UsedUntil > _firstUntil)
+        {
+            (_first, _firstCaller) = (lane, lane.Caller);
+            (_firstUntil, _secondUntil) = (lane.UsedUntil, _firstUntil);
+        }
+        else
+        {
+            _secondUntil = Math.Max(_secondUntil, lane.UsedUntil);
         }
     }
 
@@ -138,7 +156,8 @@ internal sealed class WaitingStarts(double share, long frequency)
     {
         var lane = _lanes.Current;
         served = isContested ? lane : null;
+        lane.HeldUntil = null;
         start = _lanes.Dequeue();
-        _lanes.Next(isContested || lane.PausesUntil > now, now);
+        _lanes.Next(isContested || lane.UsedUntil > now, now);
     }
 }
