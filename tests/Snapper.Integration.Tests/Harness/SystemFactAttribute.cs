@@ -1,3 +1,4 @@
+using Snapper.Tests.Support;
 using Xunit;
 using Xunit.Abstractions;
 using Xunit.Sdk;
@@ -8,8 +9,13 @@ namespace Snapper.Integration.Tests.Harness;
 [AttributeUsage(AttributeTargets.Class)]
 internal sealed class RequiresServersAttribute : Attribute;
 
+/// <summary>Marks a test class that needs Node.js and npm as well.</summary>
+[AttributeUsage(AttributeTargets.Class)]
+internal sealed class RequiresNodeAttribute : Attribute;
+
 /// <summary>
-/// A test of a running system. In a class marked <see cref="RequiresServersAttribute"/> it is shown as not run, with the reason, where servers are missing;
+/// A test of a running system. In a class marked <see cref="RequiresServersAttribute"/> or
+/// <see cref="RequiresNodeAttribute"/> it is shown as not run, with the reason, where what it needs is missing;
 /// with <c>CI=true</c> it fails there instead.
 /// </summary>
 [AttributeUsage(AttributeTargets.Method)]
@@ -42,7 +48,10 @@ public sealed class SystemTestCase : XunitTestCase
     /// <inheritdoc/>
     protected override string GetSkipReason(IAttributeInfo factAttribute)
     {
-        var needsServers = TestMethod.TestClass.Class.GetCustomAttributes(typeof(RequiresServersAttribute)).Any();
-        return needsServers && !ServerPrograms.MustBeThere && ServerPrograms.Missing is { } missing ? missing : base.GetSkipReason(factAttribute);
+        var missing = (Needs<RequiresServersAttribute>() ? ServerPrograms.Missing : null)
+            ?? (Needs<RequiresNodeAttribute>() ? NpmPackages.Missing : null);
+        return missing is not null && !ServerPrograms.MustBeThere ? missing : base.GetSkipReason(factAttribute);
+
+        bool Needs<T>() => TestMethod.TestClass.Class.GetCustomAttributes(typeof(T)).Any();
     }
 }
