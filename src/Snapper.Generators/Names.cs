@@ -16,6 +16,7 @@ internal static class Names
     public const string Declaration = "Snapper.Actors.Declaration";
     public const string State = "Snapper.Actors.State.ActorState<TState>";
     public const string UntypedActor = "Snapper.Actors.TransactionalActor";
+    public const string AbortException = "Snapper.Actors.TransactionAbortException";
     public const string ActorBase = "Snapper.Actors.TransactionalActor<TState>";
 
     public const string DaprContract = "Dapr.Actors.IActor";

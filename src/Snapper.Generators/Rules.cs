@@ -185,6 +185,26 @@ internal static class Rules
         "SNAP210", "A read-only method reaches no change",
         "'{0}' carries [ReadOnlyMethod] and {1}: the call aborts; take the mark away, or mark what it calls");
 
+    public static readonly DiagnosticDescriptor ContractBroken = ErrorAtEnd(
+        "SNAP301", "What callers rely on stays as the baseline has it",
+        "'{0}' breaks what snapper.contracts.txt has: {1}; leave it and add something new beside it, or accept it with "
+            + "'dotnet build -p:SnapperAcceptContracts=true'");
+
+    public static readonly DiagnosticDescriptor ContractNew = ErrorAtEnd(
+        "SNAP302", "What callers may rely on is in the baseline",
+        "'{0}' differs from snapper.contracts.txt, and callers and states of before get on with it: {1}; accept it "
+            + "with 'dotnet build -p:SnapperAcceptContracts=true'");
+
+    public static readonly DiagnosticDescriptor StateFormBroken = ErrorAtEnd(
+        "SNAP303", "A state of another form has another version",
+        "What is stored of '{0}' is not read as before: {1}; raise its [StateVersion] and write the step with "
+            + "[Upcasts]. Where no such state is stored: 'dotnet build -p:SnapperAcceptContracts=states'");
+
+    public static readonly DiagnosticDescriptor BaselineUnreadable = ErrorAtEnd(
+        "SNAP304", "The baseline is readable",
+        "Line {0} of snapper.contracts.txt has no meaning: '{1}'; take the file as it was, or write it anew with "
+            + "'dotnet build -p:SnapperAcceptContracts=true'");
+
     /// <summary>The same rule for what is found only when all of a project has been read.</summary>
     public static DiagnosticDescriptor AtEnd(DiagnosticDescriptor rule) => s_bodiesAtEnd[rule.Id];
 
@@ -231,6 +251,10 @@ internal static class Rules
 
     private static DiagnosticDescriptor Error(string id, string title, string message) =>
         new(id, title, message, "Snapper", DiagnosticSeverity.Error, isEnabledByDefault: true);
+
+    private static DiagnosticDescriptor ErrorAtEnd(string id, string title, string message) =>
+        new(id, title, message, "Snapper", DiagnosticSeverity.Error, isEnabledByDefault: true,
+            customTags: WellKnownDiagnosticTags.CompilationEnd);
 
     private static DiagnosticDescriptor WarningAtEnd(string id, string title, string message) =>
         new(id, title, message, "Snapper", DiagnosticSeverity.Warning, isEnabledByDefault: true, customTags: WellKnownDiagnosticTags.CompilationEnd);

@@ -15,6 +15,24 @@ internal static class DotnetCommand
     /// <param name="arguments">The command line.</param>
     public static async Task Run(string folder, string? home, params string[] arguments)
     {
+        var (code, said) = await End(folder, home, arguments);
+        Assert.True(code == 0, $"dotnet {string.Join(' ', arguments)}: {said}");
+    }
+
+    /// <summary>Runs it to its end, which must be a failure.</summary>
+    /// <param name="folder">Where.</param>
+    /// <param name="home">Where templates are installed; null: in the user's home.</param>
+    /// <param name="arguments">The command line.</param>
+    /// <returns>What it says.</returns>
+    public static async Task<string> Refused(string folder, string? home, params string[] arguments)
+    {
+        var (code, said) = await End(folder, home, arguments);
+        Assert.True(code == 1, $"dotnet {string.Join(' ', arguments)}: {said}");
+        return said;
+    }
+
+    private static async Task<(int Code, string Said)> End(string folder, string? home, string[] arguments)
+    {
         var start = new ProcessStartInfo("dotnet", arguments)
         {
             WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true,
@@ -37,6 +55,6 @@ internal static class DotnetCommand
             throw;
         }
 
-        Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)}: {await output}{await errors}");
+        return (process.ExitCode, await output + await errors);
     }
 }

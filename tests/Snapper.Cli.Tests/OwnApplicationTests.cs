@@ -88,9 +88,26 @@ public sealed class OwnApplicationTests(PackedFeed packed)
         Assert.Contains("appID: my-store", await File.ReadAllTextAsync(packed.Of("my-store/dapr.yaml")),
             StringComparison.Ordinal);
         await packed.Dotnet("new", "snapper-actor", "-n", "Cart", "-o", "my-store/my-store");
+        await ContractsAreCompared();
         await packed.Dotnet(
             "test", "my-store/my-store.Tests", "-c", "Release", "--nologo",
             "-p:TreatWarningsAsErrors=true");
+    }
+
+    /// <summary>The package compares contracts with their baseline, and writes what a build accepts.</summary>
+    private async Task ContractsAreCompared()
+    {
+        const string Baseline = "my-store/my-store/snapper.contracts.txt";
+        var before = await File.ReadAllTextAsync(packed.Of(Baseline));
+        string[] build = ["build", "my-store/my-store", "-c", "Release", "--nologo"];
+        var said = await packed.Refused(build);
+        Assert.Contains("SNAP302: 'Cart' differs from snapper.contracts.txt", said, StringComparison.Ordinal);
+        Assert.DoesNotContain("'Counter", said, StringComparison.Ordinal);
+        await packed.Dotnet([.. build, "-p:SnapperAcceptContracts=true"]);
+        var after = await File.ReadAllTextAsync(packed.Of(Baseline));
+        Assert.Contains("\nactor Cart\n", after, StringComparison.Ordinal);
+        var counter = before[before.IndexOf("actor Counter", StringComparison.Ordinal)..];
+        Assert.Contains(counter.Split("\n\n")[0], after, StringComparison.Ordinal);
     }
 
     /// <summary>The command line as a tool brings the server, the dashboard and the component files along.</summary>

@@ -56,6 +56,9 @@ public class PackedFeed : IAsyncLifetime
     /// <summary>Runs dotnet in it, as a developer of another tree does.</summary>
     public Task Dotnet(params string[] arguments) => DotnetCommand.Run(Folder, Of("home"), arguments);
 
+    /// <summary>The same of what must fail: what it says.</summary>
+    public Task<string> Refused(params string[] arguments) => DotnetCommand.Refused(Folder, Of("home"), arguments);
+
     /// <summary>The packages that an application refers to, and all of ours that they need.</summary>
     private async Task Pack(string source)
     {

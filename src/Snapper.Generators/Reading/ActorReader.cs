@@ -24,7 +24,7 @@ internal static class ActorReader
         INamedTypeSymbol actor, Compilation compilation, CancellationToken cancellation)
     {
         var own = Names.Find(actor, Names.ActorAttribute);
-        var type = own is not null ? NameIn(own) : DaprNameOf(actor) ?? actor.Name;
+        var type = TypeNameOf(actor, isCompatible: true);
         return Read(actor, type, own is null ? 0 : TurnBoundMs(own), isCompatible: true, compilation, cancellation);
     }
 
@@ -101,6 +101,11 @@ internal static class ActorReader
         actor.AllInterfaces.Where(one => Names.IsContract(one) || (isCompatible && Names.IsDaprContract(one)))
             .ToImmutableArray();
 
+    /// <summary>The name of a class's actor type; null: it has none.</summary>
+    public static string? TypeNameOf(INamedTypeSymbol actor, bool isCompatible) =>
+        Names.Find(actor, Names.ActorAttribute) is { } own ? NameIn(own)
+        : isCompatible ? DaprNameOf(actor) ?? actor.Name : null;
+
     private static string? NameIn(AttributeData attribute) =>
         attribute.ConstructorArguments.Length == 1 ? attribute.ConstructorArguments[0].Value as string : null;
 
@@ -154,7 +159,8 @@ internal static class ActorReader
 
     private static bool IsLetter(char c) => c is (>= 'a' and <= 'z') or (>= 'A' and <= 'Z');
 
-    private static char? PartitionSeparator(INamedTypeSymbol actor) =>
+    /// <summary>Where the partition key of a class's actors ends; null: they have none.</summary>
+    public static char? PartitionSeparator(INamedTypeSymbol actor) =>
         Names.Find(actor, Names.PartitionKeyAttribute) is { ConstructorArguments.Length: 1 } key ? key.ConstructorArguments[0].Value as char? : null;
 
     private static int TurnBoundMs(AttributeData attribute)

@@ -50,6 +50,12 @@ internal static class EvolutionReader
             version, oldest, new EquatableArray<UpcastModel>(steps.Select(ToModel).ToImmutableArray()));
     }
 
+    /// <summary>The newest version and the oldest that is read; null: they are not numbered.</summary>
+    public static (int Version, int Oldest)? NumbersOf(INamedTypeSymbol actor, ITypeSymbol state) =>
+        (Names.Find(actor, Names.StateVersionAttribute) ?? Names.Find(state, Names.StateVersionAttribute)) is { } given
+            ? NumbersOf(given)
+            : null;
+
     private static (int Version, int Oldest) NumbersOf(AttributeData attribute)
     {
         var version = NumberOf(attribute);
