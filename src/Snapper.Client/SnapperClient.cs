@@ -45,6 +45,8 @@ public sealed partial class SnapperClient : ISnapperClient, IAsyncDisposable, ID
 
     internal Routes Routes => _routes;
 
+    internal SnapperClientOptions Options => _options;
+
     internal JsonSerializerOptions Json => _options.Json;
 
     /// <summary>An actor of the interface's own type.</summary>

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Snapper.Client;
 
@@ -14,13 +15,21 @@ public static class SnapperClientServices
     /// or as <see cref="ISnapperClient"/>. The container closes it at the end.
     /// </summary>
     /// <param name="services">The host's.</param>
-    /// <param name="options">Makes the options; null: the sidecar that the environment names.</param>
+    /// <param name="options">
+    /// Makes the options; null: the sidecar that the environment names, and the app id of the configuration's
+    /// <c>Snapper:AppId</c>, which is that of the worker where the application is one, or <c>snapper</c>.
+    /// </param>
     public static IServiceCollection AddSnapperClient(
         this IServiceCollection services, Func<IServiceProvider, SnapperClientOptions>? options = null)
     {
         ArgumentNullException.ThrowIfNull(services);
-        services.TryAddSingleton(provider => new SnapperClient(options?.Invoke(provider)));
+        services.TryAddSingleton(provider => new SnapperClient((options ?? Configured)(provider)));
         services.TryAddSingleton<ISnapperClient>(static provider => provider.GetRequiredService<SnapperClient>());
         return services;
     }
+
+    private static SnapperClientOptions Configured(IServiceProvider services) =>
+        services.GetService<IConfiguration>()?["Snapper:AppId"] is { Length: > 0 } appId
+            ? new SnapperClientOptions { AppId = appId }
+            : new SnapperClientOptions();
 }

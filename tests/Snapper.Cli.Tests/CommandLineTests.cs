@@ -85,6 +85,10 @@ public sealed class CommandLineTests
     [InlineData("--listen-port must be", "worker", "--listen-port", "0")]
     [InlineData("--listen-address must be an IP address", "worker", "--listen-address", "everywhere")]
     [InlineData("0.0.0.0 is reached from other machines, and APP_API_TOKEN is not set", "worker", "--listen-address", "0.0.0.0")]
+    [InlineData("--app-protocol must be http or h2c", "worker", "--app-protocol", "grpc")]
+    [InlineData("--app-protocol h2c needs an --app-port of its own", "worker", "--app-protocol", "h2c")]
+    [InlineData("--app-protocol h2c needs an --app-port of its own", "worker", "--app-protocol", "h2c", "--app-port",
+        "5101")]
     [InlineData("--url must be http://HOST:PORT", "worker", "--url", "ftp://a")]
     [InlineData("--leave-on-stop must be a whole number from 1 to 600, not '0'", "worker", "--leave-on-stop", "0")]
     [InlineData("--take-share must be on or off", "worker", "--take-share", "yes")]

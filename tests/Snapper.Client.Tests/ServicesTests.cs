@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace Snapper.Client.Tests;
@@ -22,6 +23,21 @@ public sealed class ServicesTests
         }
 
         await Assert.ThrowsAsync<ObjectDisposedException>(() => client.Find("never"));
+    }
+
+    [Theory]
+    [InlineData(null, "snapper")]
+    [InlineData("orders", "orders")]
+    public void The_app_id_is_that_of_the_configuration_which_the_worker_reads_as_well(string? configured,
+        string expected)
+    {
+        var configuration =
+            new ConfigurationBuilder().AddInMemoryCollection([new("Snapper:AppId", configured)]).Build();
+        using var services = new ServiceCollection().AddSingleton<IConfiguration>(configuration).AddSnapperClient()
+            .BuildServiceProvider();
+        Assert.Equal(expected, services.GetRequiredService<SnapperClient>().Options.AppId);
+        using var bare = new ServiceCollection().AddSnapperClient().BuildServiceProvider();
+        Assert.Equal("snapper", bare.GetRequiredService<SnapperClient>().Options.AppId);
     }
 
     private sealed record Where(Uri Address);

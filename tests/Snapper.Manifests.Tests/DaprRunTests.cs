@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
 using Snapper.Cli.Commands;
@@ -75,7 +76,8 @@ public sealed partial class DaprRunTests
         var settings = WorkerCommand.Settings([.. command.Skip(2)], _ => null);
         var up = UpCommand.Parse();
         Assert.Equal((up.WorkerPort(1), up.SidecarPortOf(1)), (settings.ListenPort, settings.SidecarPort));
-        Assert.Equal((settings.ListenPort, settings.SidecarPort), (Number("appPort"), Number("daprHTTPPort")));
+        Assert.Equal((settings.AppPort, settings.SidecarPort), (Number("appPort"), Number("daprHTTPPort")));
+        Assert.Equal(settings.AppProtocol == HttpProtocols.Http2 ? "h2c" : "http", Text(App, "appProtocol"));
         Assert.Equal((WorkerSettings.DefaultAppId, "127.0.0.1"), (Text(App, "appID"), Text(App, "apiListenAddresses")));
         Assert.False(App.Children.ContainsKey("enableAppHealthCheck"), "app health checks take actor types out of placement; see ChildCommands");
     }
@@ -94,7 +96,8 @@ public sealed partial class DaprRunTests
     {
         var folder = Directory.CreateTempSubdirectory("snapper-dapr-run-");
         using var temp = DataDirectory.Open(folder.FullName);
-        var ours = ChildCommands.Daprd("daprd", temp, UpCommand.Parse(), 1, new SidecarPorts(1, 2, 3), null, null).Arguments.ToList();
+        var ports = new SidecarPorts(1, 2, 3, Number("appPort"));
+        var ours = ChildCommands.Daprd("daprd", temp, UpCommand.Parse(), 1, ports, null, null).Arguments.ToList();
         foreach (var (key, value) in App.Children)
         {
             // What both set must be the same; what up sets beside it is metrics, log level and inner ports. Its own rule comes before the component files.

@@ -2,7 +2,6 @@ using Orders.Shop.Actors;
 using Orders.Shop.Carts;
 using Orders.Shop.Outside;
 using Snapper.AspNetCore;
-using Snapper.Client;
 
 var builder = WebApplication.CreateBuilder(args);
 
@@ -17,7 +16,7 @@ builder.Services.AddActors(dapr =>
 });
 
 // What leaves the system, after the commit.
-builder.Services.AddSnapperClient(_ => new SnapperClientOptions { AppId = "orders" });
+builder.Services.AddSnapperClient();
 builder.Services.AddSingleton<Folders>();
 builder.Services.AddSingleton<ICards>(services => services.GetRequiredService<Folders>());
 builder.Services.AddSingleton<IMails>(services => services.GetRequiredService<Folders>());

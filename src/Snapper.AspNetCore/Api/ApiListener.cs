@@ -63,6 +63,16 @@ internal sealed class ApiListener
         limits.MaxRequestBodySize = options.BatchBodyBytesMax + 1L;
     }
 
+    /// <summary>Listens for the sidecar alone, on loopback.</summary>
+    /// <param name="server">The web server.</param>
+    /// <param name="port">The port.</param>
+    /// <param name="protocols">HTTP/1.1 or HTTP/2; without TLS one port speaks one of them.</param>
+    public static void ListenToSidecar(KestrelServerOptions server, int port, HttpProtocols protocols)
+    {
+        ArgumentNullException.ThrowIfNull(server);
+        server.Listen(IPAddress.Loopback, port, listen => listen.Protocols = protocols);
+    }
+
     /// <summary>Listens on an address, HTTP/1.1, and on loopback in any case: that is where the sidecar calls.</summary>
     public static void Listen(KestrelServerOptions server, IPAddress address, int port)
     {

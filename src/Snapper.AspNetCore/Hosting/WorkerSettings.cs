@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using System.Net;
 using Snapper.AspNetCore.Processes;
 
@@ -88,6 +89,11 @@ internal sealed class WorkerSettings
 
     /// <summary>The port, on loopback, where the sidecar alone calls it; 0: at the worker's own.</summary>
     public int AppPort { get; init; }
+
+    /// <summary>
+    /// What is spoken at <see cref="AppPort"/>: HTTP/1.1, or HTTP/2 without TLS, which daprd calls <c>h2c</c>.
+    /// </summary>
+    public HttpProtocols AppProtocol { get; init; } = HttpProtocols.Http1;
 
     /// <summary>Where <c>/metrics</c> is served and nothing else, so that it can be opened alone; 0: nowhere.</summary>
     public int MetricsPort { get; init; }

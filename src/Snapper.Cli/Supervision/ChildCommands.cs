@@ -60,7 +60,8 @@ internal static class ChildCommands
     {
         var arguments = new List<string>
         {
-            "--app-id", options.AppId, "--app-protocol", "http", "--dapr-http-port", Text(options.SidecarPortOf(i)),
+            "--app-id", options.AppId, "--app-protocol", ports.App > 0 ? "h2c" : "http", "--dapr-http-port",
+                Text(options.SidecarPortOf(i)),
             "--app-port", Text(ports.App > 0 ? ports.App : options.WorkerPort(i)), "--dapr-grpc-port", Text(ports.Grpc),
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
@@ -124,7 +125,7 @@ internal static class ChildCommands
         };
         if (options.Actors is { } actors) arguments.AddRange(["--actors", string.Join(',', actors)]);
         if (options.Apps is { } apps) arguments.AddRange(["--apps", ServerActors.Text(apps)]);
-        if (appPort > 0) arguments.AddRange(["--app-port", Text(appPort)]);
+        if (appPort > 0) arguments.AddRange(["--app-port", Text(appPort), "--app-protocol", "h2c"]);
         if (redis is not null) arguments.AddRange(["--redis", redis.Address.ToString()]);
         if (options.Workers > 1) arguments.AddRange(["--workers", Text(options.Workers), "--warm-up", "on"]);
 

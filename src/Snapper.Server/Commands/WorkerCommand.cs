@@ -1,3 +1,4 @@
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using System.CommandLine;
 using System.Net;
 using Snapper.AspNetCore.Hosting;
@@ -52,6 +53,11 @@ internal static class WorkerCommand
     private static readonly Option<int> s_appPort = Options.Whole(
         "--app-port", "PORT", "where its sidecar alone calls it, on 127.0.0.1 (default: --listen-port)", 0, 1, 65535);
 
+    private static readonly Option<string> s_appProtocol = Options.Of(
+        "--app-protocol", "WORD",
+        "http | h2c: what is spoken at --app-port, as the sidecar is told; h2c costs less", Values.Word("http", "h2c"),
+            "http");
+
     private static readonly Option<int> s_metricsPort = Options.Whole(
         "--metrics-port", "PORT", "where /metrics is served as well, and nothing else (default: nowhere)", 0, 1, 65535);
 
@@ -92,7 +98,8 @@ internal static class WorkerCommand
     /// <summary><c>worker</c>.</summary>
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
-        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_metricsPort, s_sidecar,
+        s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_appProtocol, s_metricsPort,
+            s_sidecar,
         AppId, Actors, Apps,
         s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
@@ -184,6 +191,13 @@ internal static class WorkerCommand
             throw new UsageException($"--metrics-port {metrics} has another use already; give a port of its own.");
         }
 
+        var isH2c = line.GetValue(s_appProtocol) == "h2c";
+        if (isH2c && (line.GetValue(s_appPort) == 0 || line.GetValue(s_appPort) == line.GetValue(s_listenPort)))
+        {
+            throw new UsageException(
+                "--app-protocol h2c needs an --app-port of its own: without TLS a port speaks HTTP/1.1 or HTTP/2, not both.");
+        }
+
         var seal = MailboxSeal.From(environment(MailboxSeal.Variable));
         if (line.GetValue(s_workers) is not null && seal is null) throw MailboxSeal.IsMissing();
         return new WorkerSettings
@@ -198,6 +212,7 @@ internal static class WorkerCommand
             ListenPort = line.GetValue(s_listenPort),
             SidecarPort = line.GetValue(s_sidecarPort),
             AppPort = line.GetValue(s_appPort),
+            AppProtocol = isH2c ? HttpProtocols.Http2 : HttpProtocols.Http1,
             MetricsPort = metrics,
             SidecarKind = line.GetValue(s_sidecar) == "embedded" ? SidecarKind.Embedded : SidecarKind.Daprd,
             AppId = line.GetValue(AppId) ?? WorkerSettings.DefaultAppId,

@@ -1,4 +1,3 @@
-using System.Net;
 using Snapper.AspNetCore.Api;
 using Snapper.AspNetCore.Api.Access;
 using Snapper.AspNetCore.Hosting;
@@ -39,7 +38,7 @@ internal static class WorkerWeb
             ApiListener.Listen(server, settings.ListenAddress, settings.ListenPort);
             if (settings.AppPort > 0)
             {
-                ApiListener.Listen(server, IPAddress.Loopback, settings.AppPort);
+                ApiListener.ListenToSidecar(server, settings.AppPort, settings.AppProtocol);
             }
 
             if (settings.MetricsPort > 0)

@@ -18,20 +18,31 @@ internal sealed class ClusterStand
     {
         _folder = new StandFolder(folder);
         Redis = _folder.WriteRedis(redisPort);
-        // 'up' gives each worker a port that its sidecar alone calls. Here it calls the worker's own, by the link.
+        // 'up' gives each worker a port that its sidecar alone calls. Here it calls it by the link, which is told the
+        // port.
         var own = StandFolder.Text(AppShift + 1 - sidecarsFrom);
         Daprd = _folder.Write("daprd", $$"""
             --dapr-http-port) app=$((word + {{own}})); word=$((word + {{StandFolder.Text(SidecarShift)}}));;
-            --app-port) word=${app:?};;
+            --app-port)
+              told='{{_folder.PathOf(AppPort)}}'${app:?}
+              printf %s "$word" >"$told.next" && mv "$told.next" "$told"
+              word=$app
+              ;;
             """);
         Clocks = new Clocks(_folder);
     }
+
+    private const string AppPort = "app-port-";
 
     /// <summary>Sidecars find their worker so much above its port.</summary>
     public const int AppShift = 40;
 
     /// <summary>Sidecars listen so much above the port at which their worker looks for them.</summary>
     public const int SidecarShift = 20;
+
+    /// <summary>Where a worker is called by its sidecar alone; null: its sidecar was not started yet.</summary>
+    /// <param name="link">The port of the link that leads there.</param>
+    public int? AppPortAsked(int link) => _folder.Told(AppPort + StandFolder.Text(link));
 
     /// <summary>The script to name by SNAPPER_REDIS_SERVER.</summary>
     public string Redis { get; }

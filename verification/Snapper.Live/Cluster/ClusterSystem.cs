@@ -40,7 +40,8 @@ internal sealed class ClusterSystem : IAsyncDisposable
             var number = i;
             var (app, sidecar) = (_options.BasePort + number, _options.SidecarPort + number - 1);
             _outs.Add(new Link($"w{i} to its sidecar", () => sidecar, () => sidecar + ClusterStand.SidecarShift, receiverOf: WorkerOfRequest));
-            _ins.Add(new Link($"sidecar of w{i} to it", () => app + ClusterStand.AppShift, () => app));
+            var link = app + ClusterStand.AppShift;
+            _ins.Add(new Link($"sidecar of w{i} to it", () => link, () => _stand.AppPortAsked(link)));
         }
 
         Client = NewClient();

@@ -24,7 +24,7 @@ internal sealed class LiveSystem : IAsyncDisposable
         Stand = new Stand(Path.Combine(_options.Data, "stand"), port + 6, appPort: port + 2, placementPort: port + 5);
         _run = new RunFile(_options.Data);
         Redis = new RedisSeat(Folder, port + 6, Stand.Folder, () => Pid(Part.Redis));
-        DaprdToServer = new Link("daprd to server", () => port + 2, () => port + 1);
+        DaprdToServer = new Link("daprd to server", () => port + 2, () => Stand.AppPortAsked);
         DaprdToPlacement = new Link("daprd to placement", () => port + 5, () => Stand.PlacementPortAsked);
         CallerToServer = new Link("caller to server", () => port + 3, () => port + 1);
         CallerToDaprd = new Link("caller to daprd", () => port + 4, () => _options.SidecarPort);

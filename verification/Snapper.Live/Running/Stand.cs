@@ -5,6 +5,7 @@ namespace Snapper.Live.Running;
 /// </summary>
 internal sealed class Stand
 {
+    private const string AppPort = "app-port";
     private const string PlacementPort = "placement-port";
 
     private readonly StandFolder _folder;
@@ -19,7 +20,7 @@ internal sealed class Stand
         _folder = new StandFolder(folder);
         Redis = _folder.WriteRedis(redisPort);
         Daprd = _folder.Write("daprd", $$"""
-            --app-port) word={{StandFolder.Text(appPort)}};;
+            --app-port) {{_folder.Tells("$word", AppPort)}}; word={{StandFolder.Text(appPort)}};;
             --placement-host-address) {{_folder.Tells("${word##*:}", PlacementPort)}}; word=127.0.0.1:{{StandFolder.Text(placementPort)}};;
             """);
     }
@@ -35,6 +36,11 @@ internal sealed class Stand
 
     /// <summary>The port on which <c>up</c> wanted Redis, where the worker looks for it; null: not started yet.</summary>
     public int? RedisPortAsked => _folder.RedisPortAsked;
+
+    /// <summary>
+    /// The port of the worker for its sidecar alone that <c>up</c> named to daprd; null: not started yet.
+    /// </summary>
+    public int? AppPortAsked => _folder.Told(AppPort);
 
     /// <summary>The port of placement that <c>up</c> named to daprd; null: not started yet.</summary>
     public int? PlacementPortAsked => _folder.Told(PlacementPort);
