@@ -13,7 +13,7 @@ internal sealed class SavingCaller(TransactionalDaprActor actor, TransactionalSt
     public Task<TResult> Call<TInput, TResult>(
         string actorType, string actorId, ActorMethodKey method, TInput input)
     {
-        var saved = states.SaveStateAsync();
+        var saved = states.HandOver();
         return saved.IsCompletedSuccessfully
             ? actor.Transaction.Call<TInput, TResult>(actorType, actorId, method, input)
             : Then(saved);
@@ -27,7 +27,7 @@ internal sealed class SavingCaller(TransactionalDaprActor actor, TransactionalSt
 
     public Task CallVoid<TInput>(string actorType, string actorId, ActorMethodKey method, TInput input)
     {
-        var saved = states.SaveStateAsync();
+        var saved = states.HandOver();
         return saved.IsCompletedSuccessfully
             ? actor.Transaction.CallVoid(actorType, actorId, method, input)
             : Then(saved);

@@ -103,7 +103,7 @@ public abstract partial class TransactionalDaprActor : TransactionalActor<NamedS
     internal async Task End(ActorMethodContext method)
     {
         await OnPostActorMethodAsync(method);
-        await _states.SaveStateAsync();
+        await _states.HandOver();
     }
 
     internal Task Failed(ActorMethodContext method, Exception failure) => OnActorMethodFailedAsync(method, failure);

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Text.Json;
 using Dapr.Actors.Runtime;
 
@@ -5,21 +6,30 @@ namespace Snapper.DaprCompatibility;
 
 /// <summary>
 /// The named states as one attempt of a transaction sees them. What is read is kept, as the object that was read; what
-/// is set is written when the method ends, or calls another actor, so that a value may still be changed after it was
-/// set, as with Dapr's SDK.
+/// is set is written when the method ends, so that a value may still be changed after it was set, as with Dapr's SDK.
 /// </summary>
 /// <remarks>
+/// <para>
+/// A call of another actor may come back, and must see what was set so far: it is handed over before each call, and
+/// looked at again before the next one and at the end. What a call back has written in the meantime under the same name
+/// wins. If this method has changed its own object of that name as well, one of the two changes would be lost: the
+/// transaction aborts. <c>SaveStateAsync</c> ends the following of what was set before, as it does with Dapr's SDK.
+/// </para>
+/// <para>
 /// A plain actor runs one call at a time: so to read asks for the exclusive lock of an ACT, too, but in methods that
 /// say that they only read. To read under a shared one, and to ask for more when something is set, would make most of
 /// the ACTs on one actor give way to each other.
+/// </para>
 /// </remarks>
 /// <param name="actor">The actor.</param>
 /// <param name="json">How values are written and read.</param>
 internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSerializerOptions json) : IActorStateManager
 {
     private readonly Dictionary<string, Tracked> _tracked = new(StringComparer.Ordinal);
+
+    // What was handed over here and overwritten by a call back.
+    private readonly Dictionary<string, Tracked> _overwritten = new(StringComparer.Ordinal);
     private NamedStates? _seen;
-    private bool _isChanged;
 
     /// <summary>The method only reads.</summary>
     public bool IsShared { get; set; }
@@ -46,7 +56,8 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         }
 
         var value = JsonSerializer.Deserialize<T>(bytes.Span, json)!;
-        _tracked[stateName] = new Tracked<T>(value, isChanged: false);
+        _tracked[stateName] = new Tracked<T>(value, Following.No);
+        _overwritten.Remove(stateName);
         return new ConditionalValue<T>(true, value);
     }
 
@@ -117,8 +128,7 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
             return false;
         }
 
-        _tracked[stateName] = Tracked.Removed();
-        _isChanged = true;
+        Keep(stateName, new RemovedValue());
         return true;
     }
 
@@ -129,11 +139,13 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         return _tracked.TryGetValue(stateName, out var known) ? !known.IsRemoved : states.TryGet(stateName, out _);
     }
 
-    /// <summary>What was not saved is forgotten, and so is what was read.</summary>
+    /// <summary>
+    /// What was not saved is forgotten, and so is what was read. What a call was given to see stays handed over.
+    /// </summary>
     public Task ClearCacheAsync(CancellationToken cancellationToken = default)
     {
         _tracked.Clear();
-        _isChanged = false;
+        _overwritten.Clear();
         return Task.CompletedTask;
     }
 
@@ -143,7 +155,7 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         ArgumentNullException.ThrowIfNull(stateName);
         if (_tracked.TryGetValue(stateName, out var known))
         {
-            if (known.IsChanged && options is not { AllowUnloadingWhenStateModified: true })
+            if (known.IsFollowed && options is not { AllowUnloadingWhenStateModified: true })
             {
                 throw new InvalidOperationException($"The actor state '{stateName}' was changed and is not saved yet.");
             }
@@ -156,25 +168,61 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
 
     public async Task SaveStateAsync(CancellationToken cancellationToken = default)
     {
-        if (!_isChanged)
+        await HandOver();
+        foreach (var value in _tracked.Values)
+        {
+            value.Follow = Following.No;
+        }
+    }
+
+    /// <summary>Gives the transaction what was set, as it is now. It is looked at again the next time.</summary>
+    /// <exception cref="InvalidOperationException">A call back and this method have changed the same value.</exception>
+    public Task HandOver() => _overwritten.Count > 0 || _tracked.Values.Any(static one => one.IsFollowed)
+        ? HandOverNow()
+        : Task.CompletedTask;
+
+    private async Task HandOverNow()
+    {
+        var before = await Read();
+        foreach (var (name, value) in _overwritten)
+        {
+            if (value.HasChangedSince(json))
+            {
+                throw new InvalidOperationException(
+                    $"The actor state '{name}' was set by this method, then by a call back to the actor, and the "
+                    + "object that this method has set was changed meanwhile. Get the state again after the call.");
+            }
+        }
+
+        var changes = new List<KeyValuePair<string, byte[]?>>();
+        var given = new List<(Tracked Value, byte[]? Bytes)>();
+        foreach (var (name, value) in _tracked)
+        {
+            if (!value.IsFollowed)
+            {
+                continue;
+            }
+
+            if (value.Follow == Following.Set || value.HasChangedSince(json))
+            {
+                var bytes = value.Encode(json);
+                changes.Add(new(name, bytes));
+                given.Add((value, bytes));
+            }
+        }
+
+        if (changes.Count == 0)
         {
             return;
         }
 
-        var before = await Read();
-        var changes = new List<KeyValuePair<string, byte[]?>>();
-        foreach (var (name, value) in _tracked)
+        var next = before.With(changes);
+        actor.Transaction.WriteState(next);
+        _seen = next;
+        foreach (var (value, bytes) in given)
         {
-            if (value.IsChanged)
-            {
-                changes.Add(new(name, value.Encode(json)));
-                value.IsChanged = false;
-            }
+            value.Give(bytes);
         }
-
-        _seen = before.With(changes);
-        actor.Transaction.WriteState(_seen);
-        _isChanged = false;
     }
 
     async Task<Dapr.Actors.Runtime.ConditionalValue<T>> Dapr.Actors.Runtime.IActorStateManager.TryGetStateAsync<T>(
@@ -197,10 +245,12 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         string stateName, T addValue, Func<string, T, T> updateValueFactory, TimeSpan ttl,
         CancellationToken cancellationToken = default) => throw NoTimeToLive();
 
-    private void Change<T>(string stateName, T value)
+    private void Change<T>(string stateName, T value) => Keep(stateName, new Tracked<T>(value, Following.Set));
+
+    private void Keep(string stateName, Tracked value)
     {
-        _tracked[stateName] = new Tracked<T>(value, isChanged: true);
-        _isChanged = true;
+        _tracked[stateName] = value;
+        _overwritten.Remove(stateName);
     }
 
     private ValueTask<NamedStates> Read()
@@ -219,9 +269,15 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         {
             foreach (var (name, value) in _tracked)
             {
-                if (!value.IsChanged)
+                if (value.Follow == Following.Set || (value.Follow == Following.Given && value.IsIn(states, name)))
                 {
-                    _tracked.Remove(name);
+                    continue;
+                }
+
+                _tracked.Remove(name);
+                if (value.Follow == Following.Given)
+                {
+                    _overwritten[name] = value;
                 }
             }
         }
@@ -235,36 +291,72 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
 
     private static NotSupportedException NoTimeToLive() => new(Refusals.TimeToLive);
 
+    /// <summary>Whether changes of an object are changes of the state.</summary>
+    private enum Following
+    {
+        /// <summary>No: it was only read, or saved.</summary>
+        No,
+
+        /// <summary>It was set, and not handed over yet.</summary>
+        Set,
+
+        /// <summary>It was handed over because of a call.</summary>
+        Given,
+    }
+
     /// <summary>A value of this attempt.</summary>
     private abstract class Tracked
     {
-        public bool IsChanged { get; set; }
+        private byte[]? _given;
+
+        public Following Follow { get; set; }
+
+        public bool IsFollowed => Follow != Following.No;
 
         public virtual bool IsRemoved => false;
 
         public abstract object? Boxed { get; }
 
+        /// <summary>The object behind it can change.</summary>
+        protected abstract bool CanChange { get; }
+
         public abstract byte[]? Encode(JsonSerializerOptions json);
 
-        public static Tracked Removed() => new RemovedValue { IsChanged = true };
+        public void Give(byte[]? bytes) => (_given, Follow) = (bytes, Following.Given);
+
+        /// <summary>Is another one than when it was handed over.</summary>
+        public bool HasChangedSince(JsonSerializerOptions json) =>
+            CanChange && !_given.AsSpan().SequenceEqual(Encode(json));
+
+        /// <summary>The states have it as it was handed over.</summary>
+        public bool IsIn(NamedStates states, string name) => states.TryGet(name, out var bytes)
+            ? _given is not null && _given.AsSpan().SequenceEqual(bytes.Span)
+            : _given is null;
     }
 
     private sealed class Tracked<T> : Tracked
     {
         private readonly T _value;
 
-        public Tracked(T value, bool isChanged) => (_value, IsChanged) = (value, isChanged);
+        public Tracked(T value, Following follow) => (_value, Follow) = (value, follow);
 
         public override object? Boxed => _value;
+
+        protected override bool CanChange =>
+            typeof(T) != typeof(string) && RuntimeHelpers.IsReferenceOrContainsReferences<T>();
 
         public override byte[] Encode(JsonSerializerOptions json) => JsonSerializer.SerializeToUtf8Bytes(_value, json);
     }
 
     private sealed class RemovedValue : Tracked
     {
+        public RemovedValue() => Follow = Following.Set;
+
         public override bool IsRemoved => true;
 
         public override object? Boxed => null;
+
+        protected override bool CanChange => false;
 
         public override byte[]? Encode(JsonSerializerOptions json) => null;
     }
