@@ -93,6 +93,65 @@ public sealed class ImportTests : IDisposable
         Assert.Equal(["Basket", "1", "1", "1", "0", "0"], other.Row("Basket"));
     }
 
+    /// <summary>What is wrong is told by the actor's name, by a dry run, too, and keeps out no other.</summary>
+    [RedisFact]
+    public async Task An_actor_that_cannot_be_imported_keeps_out_no_other()
+    {
+        await using var redis = await RedisServer.Start();
+        await using var app = await WebApp.Start(_data.FullName, s_actors);
+        var longId = new string('i', 513);
+        await Put(redis, $"shop||Relay||{longId}||seen", "1");
+        await Put(redis, "shop||Relay||half||seen", """["\ud800"]""");
+        await Put(redis, "shop||Relay||large||seen", Text(1 << 20));
+        for (var i = 0; i < 20; i++)
+        {
+            await Put(redis, $"shop||Relay||r{i}||seen", $"\"\\ud83d\\ude00 {i}\"");
+        }
+
+        // One that fits just so, and one that is over the limit of a request.
+        await Put(redis, "shop||Relay||full||seen", Text((1 << 20) - """{"seen":""}""".Length));
+        await Put(redis, "shop||Relay||vast||seen", Text(17 << 20));
+
+        var dry = await Import(redis, app, "--app-id", "shop", "--dry-run");
+        Assert.Equal(["Relay", "25", "25", "4"], dry.Row("Relay"));
+        var run = await Import(redis, app, "--app-id", "shop");
+        Assert.Equal(["Relay", "25", "25", "21", "0", "4"], run.Row("Relay"));
+        foreach (var (id, why) in new[]
+        {
+            (longId, "an actor id has 1 to 512 characters"), ("half", "half of a surrogate pair"),
+            ("large", "1048587"), ("vast", ""),
+        })
+        {
+            foreach (var errors in new[] { dry.Errors, run.Errors })
+            {
+                var line = Assert.Single(
+                    errors.Split('\n'), line => line.Contains($"Relay/{id}", StringComparison.Ordinal));
+                Assert.Contains(why, line, StringComparison.Ordinal);
+            }
+        }
+
+        var again = await Import(redis, app, "--app-id", "shop");
+        Assert.Equal(["Relay", "25", "25", "0", "21", "4"], again.Row("Relay"));
+    }
+
+    [Fact]
+    public async Task An_actor_of_a_request_that_is_refused_is_named_and_the_rest_comes_in()
+    {
+        await using var app = await WebApp.Start(_data.FullName, s_actors);
+        var (status, text) = await Post(app, null, """
+            {"type":"Basket","actors":[
+            {"id":"a\u0001","state":{}},{"id":"b","state":{"x":["\uD800"]}},{"id":"c","state":{}},
+            {"id":"d","state":{"\udfff":1}},{"id":"e","state":{"x":"\ud83d\ude00"}}]}
+            """);
+        Assert.Equal(HttpStatusCode.OK, status);
+        var answer = JsonNode.Parse(text)!;
+        Assert.Equal((2, 0), ((int)answer["imported"]!, (int)answer["present"]!));
+        Assert.Equal(["a\u0001", "b", "d"], answer["failed"]!.AsArray().Select(static one => (string)one!["id"]!));
+        Assert.All(answer["failed"]!.AsArray(), static one => Assert.Equal(
+            ("invalid-request", false), ((string)one!["reason"]!, (bool)one["retryable"]!)));
+        Assert.Equal("""{"x":"\ud83d\ude00"}""", (await State(app, "e"))["state"]!.ToJsonString().ToLowerInvariant());
+    }
+
     [RedisFact]
     public async Task A_wrong_app_id_and_a_password_that_is_missing_are_told_and_the_password_never_is()
     {
@@ -188,6 +247,7 @@ public sealed class ImportTests : IDisposable
     [InlineData("""{"type":"Basket","actors":[{"id":"a","state":{},"x":1}]}""")]
     [InlineData("""{"type":"Basket","actors":[{"id":"a\u0001","state":{}}]}""")]
     [InlineData("""{"type":"Basket","actors":[{"id":"\ud800","state":{}}]}""")]
+    [InlineData("""{"type":"Basket","actors":[{"id":"a","state":{"x":"\ud800"}}]}""")]
     [InlineData("""{"type":"Bas/ket","actors":[{"id":"a","state":{}}]}""")]
     [InlineData("""{"type":"Basket","actors":[{"id":"a","state":{}}],"x":1}""")]
     [InlineData("""{"type":"Basket","actors":[{"id":"a","state":{}}]} 1""")]
@@ -199,6 +259,8 @@ public sealed class ImportTests : IDisposable
         Assert.Equal(HttpStatusCode.BadRequest, (await Post(app, null, body)).Status);
         Assert.Equal(0, (int)(await State(app, "a"))["version"]!);
     }
+
+    private static string Text(int length) => $"\"{new string('x', length)}\"";
 
     private static Task<string> Put(RedisServer redis, string key, string data) =>
         redis.Command("HSET", key, "data", data, "version", "1");

@@ -4,7 +4,10 @@ using System.Globalization;
 using System.Net.Http.Headers;
 using System.Text.Json;
 using System.Threading.Channels;
+using Snapper.AspNetCore.Api.Requests;
 using Snapper.Contracts;
+using Snapper.Runtime.Door;
+using Snapper.Runtime.Execution;
 using Snapper.Server.Commands;
 
 namespace Snapper.Cli.Importing;
@@ -28,6 +31,7 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan s_tellEvery = TimeSpan.FromSeconds(5);
+    private static readonly int s_stateMax = new WorkerOptions().MaxStateBytes;
     private static readonly JsonReaderOptions s_json = new() { MaxDepth = LevelsMax };
 
     private readonly ImportTally _tally = new();
@@ -135,6 +139,12 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
             }
         }
 
+        if ((NameRules.ActorIdError(first.Id) ?? TooLarge(actor.Span, values)) is { } wrong)
+        {
+            failed = 1;
+            Say($"{wrong}: {first.Type}/{first.Id} is not imported");
+        }
+
         if (failed == 0 && hosted?.Contains(first.Type) == false)
         {
             failed = 1;
@@ -145,7 +155,23 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
         }
 
         _tally.Add(first.Type, actors: 1, states: values.Length, failed: failed);
-        if (failed == 0 && worker is not null) part.Add(actor.Span, values);
+        if (failed == 0 && worker is not null) part.Add(actor.ToArray(), values.ToArray());
+    }
+
+    // What the worker's own limit is the worker says, actor by actor; a dry run knows the default alone.
+    private string? TooLarge(ReadOnlySpan<DaprKey> actor, ReadOnlySpan<StoredValue> values)
+    {
+        if (worker is not null) return null;
+        var bytes = 1L;
+        for (var i = 0; i < values.Length; i++)
+        {
+            var name = JsonEncodedText.Encode(actor[i].Name).EncodedUtf8Bytes.Length;
+            bytes += name + values[i].Data.Span.Trim(" \t\r\n"u8).Length + "\"\":,"u8.Length;
+        }
+
+        return bytes <= s_stateMax ? null : string.Create(
+            CultureInfo.InvariantCulture,
+            $"its state has {bytes} bytes as JSON, and the limit is {s_stateMax} (Snapper:Worker:MaxStateBytes)");
     }
 
     private static string? Fault(ReadOnlySpan<byte> json)
@@ -158,7 +184,7 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
                 // Throws where it is not one JSON value.
             }
 
-            return null;
+            return JsonText.Error(json);
         }
         catch (JsonException wrong)
         {
@@ -202,7 +228,21 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
             {
                 await Task.Delay(TimeSpan.FromMilliseconds(200));
             }
-            catch (OperatorException problem) when (problem.Status is 400 or 413)
+            catch (OperatorException problem) when (problem.Status == 413 && part.Count > 1)
+            {
+                // One of them may be what is too large: it must not keep out the others.
+                var (first, second) = part.Halves();
+                await Send(first);
+                await Send(second);
+                return;
+            }
+            catch (OperatorException problem) when (problem.Status == 413)
+            {
+                Say($"{part.Type}/{part.FirstId}: {problem.Message}");
+                _tally.Add(part.Type, failed: 1);
+                return;
+            }
+            catch (OperatorException problem) when (problem.Status == 400)
             {
                 Say($"{part.Count} actors of {part.Type}, from {part.FirstId} on: {problem.Message}");
                 _tally.Add(part.Type, failed: part.Count);
@@ -226,14 +266,15 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
     {
         private readonly ArrayBufferWriter<byte> _bytes = new(64 << 10);
         private readonly Utf8JsonWriter _json;
+        private readonly List<(DaprKey[] Keys, StoredValue[] Values)> _actors = [];
 
         public ImportPart() => _json = new Utf8JsonWriter(_bytes, new JsonWriterOptions { SkipValidation = true });
 
-        public string Type { get; private set; } = "";
+        public string Type => _actors[0].Keys[0].Type;
 
-        public string FirstId { get; private set; } = "";
+        public string FirstId => _actors[0].Keys[0].Id;
 
-        public int Count { get; private set; }
+        public int Count => _actors.Count;
 
         /// <summary>How many of them were imported by an earlier attempt of the request.</summary>
         public int CameIn { get; set; }
@@ -244,12 +285,11 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
             || (Type == type && Count < ActorsPerRequest
                 && _json.BytesCommitted + _json.BytesPending < BytesPerRequest);
 
-        public void Add(ReadOnlySpan<DaprKey> actor, ReadOnlySpan<StoredValue> values)
+        public void Add(DaprKey[] keys, StoredValue[] values)
         {
-            if (Count++ == 0)
+            _actors.Add((keys, values));
+            if (Count == 1)
             {
-                Type = actor[0].Type;
-                FirstId = actor[0].Id;
                 _json.WriteStartObject();
                 _json.WriteString("type"u8, Type);
                 _json.WriteString("reason"u8, "import from Dapr"u8);
@@ -257,11 +297,11 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
             }
 
             _json.WriteStartObject();
-            _json.WriteString("id"u8, actor[0].Id);
+            _json.WriteString("id"u8, keys[0].Id);
             _json.WriteStartObject("state"u8);
-            for (var i = 0; i < actor.Length; i++)
+            for (var i = 0; i < keys.Length; i++)
             {
-                _json.WritePropertyName(actor[i].Name);
+                _json.WritePropertyName(keys[i].Name);
                 _json.WriteRawValue(values[i].Data.Span, skipInputValidation: true);
             }
 
@@ -274,6 +314,21 @@ internal sealed class ImportRun(DaprStore store, OperatorApi? worker, TextWriter
             _json.WriteEndArray();
             _json.WriteEndObject();
             _json.Flush();
+        }
+
+        /// <summary>The same actors, as two requests.</summary>
+        public (ImportPart First, ImportPart Second) Halves() => (Slice(0, Count / 2), Slice(Count / 2, Count));
+
+        private ImportPart Slice(int from, int to)
+        {
+            var part = new ImportPart();
+            foreach (var (keys, values) in _actors[from..to])
+            {
+                part.Add(keys, values);
+            }
+
+            part.End();
+            return part;
         }
     }
 }

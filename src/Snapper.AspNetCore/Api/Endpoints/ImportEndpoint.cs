@@ -74,19 +74,18 @@ internal sealed class ImportEndpoint(
 
     private async Task Answer(HttpContext context, ImportBody asked, TransactionEnvelope[] envelopes)
     {
-        var (imported, failed) = (0, new List<ImportFailure>());
+        var imported = 0;
+        var failed = asked.Refused
+            .Select(static one => Failure(one.Id, Problem.Invalid(one.Why), retryable: false))
+            .ToList();
         for (var i = 0; i < envelopes.Length; i++)
         {
             if (Problem.Of(envelopes[i], options.RetryAfter) is { } problem)
             {
-                failed.Add(new ImportFailure
-                {
-                    Id = asked.Actors[i].Key.Id,
-                    Reason = problem.Type[(problem.Type.LastIndexOf(':') + 1)..],
-                    Detail = problem.Detail,
-                    Retryable = problem.RetryAfter is not null || problem.Status >= 500
-                        || envelopes[i].Abort is { Retryable: true },
-                });
+                failed.Add(Failure(
+                    asked.Actors[i].Key.Id, problem,
+                    problem.RetryAfter is not null || problem.Status >= 500
+                        || envelopes[i].Abort is { Retryable: true }));
             }
             else if (envelopes[i].Result.Span.SequenceEqual("true"u8))
             {
@@ -94,7 +93,7 @@ internal sealed class ImportEndpoint(
             }
         }
 
-        if (failed.Count == envelopes.Length && OfAll(asked.Type, envelopes) is { } ofAll)
+        if (asked.Refused.Count == 0 && failed.Count == envelopes.Length && OfAll(asked.Type, envelopes) is { } ofAll)
         {
             await Respond.Send(context, ofAll);
             return;
@@ -102,10 +101,19 @@ internal sealed class ImportEndpoint(
 
         var view = new ImportsView
         {
-            Imported = imported, Present = envelopes.Length - imported - failed.Count, Failed = failed,
+            Imported = imported, Present = envelopes.Length + asked.Refused.Count - imported - failed.Count,
+            Failed = failed,
         };
         await Respond.View(context, view, ContractJson.Default.ImportsView);
     }
+
+    private static ImportFailure Failure(string id, in Problem problem, bool retryable) => new()
+    {
+        Id = id,
+        Reason = problem.Type[(problem.Type.LastIndexOf(':') + 1)..],
+        Detail = problem.Detail,
+        Retryable = retryable,
+    };
 
     // What every one of them meets is told once.
     private Problem? OfAll(string type, TransactionEnvelope[] envelopes)

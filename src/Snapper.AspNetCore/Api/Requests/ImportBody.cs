@@ -13,6 +13,7 @@ internal sealed class ImportBody
     private const string Form = "The body must be {\"type\",\"actors\":[{\"id\",\"state\"}],\"reason\"}";
 
     private readonly List<(ActorKey Key, ReadOnlyMemory<byte> State)> _actors = [];
+    private readonly List<(string Id, string Why)> _refused = [];
     private readonly List<(string Id, ReadOnlyMemory<byte> State)> _read = [];
 
     /// <summary>Of all of them.</summary>
@@ -23,6 +24,11 @@ internal sealed class ImportBody
 
     /// <summary>The actors with their states, 1 to <see cref="ApiOptions.BatchTransactionsMax"/>.</summary>
     public IReadOnlyList<(ActorKey Key, ReadOnlyMemory<byte> State)> Actors => _actors;
+
+    /// <summary>
+    /// The others, whose ids are none or whose states cannot be kept. Why is a sentence.
+    /// </summary>
+    public IReadOnlyList<(string Id, string Why)> Refused => _refused;
 
     /// <summary>Reads one.</summary>
     /// <returns>What is wrong with it, as a sentence; null: nothing.</returns>
@@ -112,17 +118,23 @@ internal sealed class ImportBody
         if (_read.Count == 0) return Wrong();
         if (NameRules.ActorTypeError(Type) is { } wrongType) return $"type: {wrongType}.";
         if (Reason is { Length: > ReasonMax }) return $"reason: it has more than {ReasonMax} characters.";
-        for (var i = 0; i < _read.Count; i++)
+        foreach (var (id, state) in _read)
         {
-            if (NameRules.ActorIdError(_read[i].Id) is { } wrongId)
+            if (NameRules.ActorIdError(id) is { } wrongId)
             {
-                return string.Create(CultureInfo.InvariantCulture, $"actors[{i}]: {wrongId}.");
+                _refused.Add((id, $"id: {wrongId}."));
             }
-
-            _actors.Add((new ActorKey(Type, _read[i].Id), _read[i].State));
+            else if (JsonText.Error(state.Span) is { } wrongText)
+            {
+                _refused.Add((id, $"state: {wrongText}."));
+            }
+            else
+            {
+                _actors.Add((new ActorKey(Type, id), state));
+            }
         }
 
-        return null;
+        return _actors.Count > 0 ? null : $"actors[0]: {_refused[0].Why}";
     }
 
     private static string Wrong() => string.Create(
