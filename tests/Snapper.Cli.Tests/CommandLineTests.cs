@@ -34,7 +34,12 @@ public sealed class CommandLineTests
     {
         var (exit, output, _) = await Run("--help");
         Assert.Equal(ExitCode.Success, exit);
-        foreach (var command in (string[])["up", "demo", "doctor", "setup", "test", "bench", "load", "verify", "workers", "migrations", "migrate", "drain", "rebalance"]) Assert.Contains($"\n  {command} ", output);
+        string[] commands =
+        [
+            "up", "demo", "dashboard", "doctor", "setup", "test", "bench", "load", "verify", "workers", "migrations",
+            "migrate", "drain", "rebalance",
+        ];
+        foreach (var command in commands) Assert.Contains($"\n  {command} ", output);
         Assert.Contains("\n  worker ", output);
     }
 

@@ -18,4 +18,15 @@ internal static partial class ApplicationLog
         EventId = 2053, Level = LogLevel.Warning,
         Message = "Other accounts may look into the data directory: {Detail}")]
     public static partial void OthersMayLook(ILogger logger, string detail);
+
+    [LoggerMessage(
+        EventId = 2054,
+        Message = "There is no Dapr: an embedded stand-in, which is not for production, serves its API at port {Port}. "
+            + "'dapr run' sets DAPR_HTTP_PORT; with a daprd that runs by itself, set it to that one's port")]
+    public static partial void StandsIn(ILogger logger, LogLevel level, int port);
+
+    [LoggerMessage(
+        EventId = 2055, Level = LogLevel.Information,
+        Message = "{Worker} of the app {AppId} keeps its data in {Folder}")]
+    public static partial void KeepsDataIn(ILogger logger, string worker, string appId, string folder);
 }

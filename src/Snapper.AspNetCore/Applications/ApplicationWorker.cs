@@ -13,7 +13,8 @@ namespace Snapper.AspNetCore.Applications;
 /// </summary>
 internal sealed class ApplicationWorker(
     WorkerSettings settings, WorkerParts parts, ApplicationEndpoints mapped, IServiceProvider services,
-    IConfiguration configuration, IServer server, IHostApplicationLifetime lifetime, ILogger<ApplicationWorker> logger)
+    IConfiguration configuration, IServer server, IHostEnvironment host, IHostApplicationLifetime lifetime,
+    ILogger<ApplicationWorker> logger)
     : IHostedLifecycleService, IAsyncDisposable
 {
     private readonly CancellationTokenSource _stop = new();
@@ -41,6 +42,13 @@ internal sealed class ApplicationWorker(
     public Task StartedAsync(CancellationToken cancellationToken)
     {
         settings.ListenPort = Port();
+        ApplicationLog.KeepsDataIn(logger, settings.Name, settings.AppId, settings.DataDirectory);
+        if (settings.SidecarKind == SidecarKind.Embedded)
+        {
+            var level = host.IsDevelopment() ? LogLevel.Information : LogLevel.Warning;
+            ApplicationLog.StandsIn(logger, level, settings.SidecarPort);
+        }
+
         _serving = Task.Run(Serve, CancellationToken.None);
         return Task.CompletedTask;
     }

@@ -36,6 +36,10 @@ internal sealed class WorkerRun(
     private readonly ILogger _logger =
         services.GetRequiredService<ILoggerFactory>().CreateLogger("Snapper.Worker");
 
+    private const string SidecarPlace =
+        " (Snapper:SidecarPort says which, for the embedded stand-in. A daprd that listens "
+        + "there is used when DAPR_HTTP_PORT names its port, or Snapper:Sidecar is Daprd.)";
+
     private EmbeddedSidecar? _embedded;
     private DaprSidecarClient? _sidecar;
     private TelemetryExport? _telemetry;
@@ -57,7 +61,7 @@ internal sealed class WorkerRun(
     {
         var logger = _logger;
         var inspection = parts.Inspection;
-        await Listening(async () => _embedded = await StartEmbedded(cancellation), "Snapper:SidecarPort");
+        await Listening(async () => _embedded = await StartEmbedded(cancellation), SidecarPlace);
         var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
         var sidecar = _sidecar = settings.SidecarKind != SidecarKind.Daprd ? null : new DaprSidecarClient(
             new Uri(string.Create(CultureInfo.InvariantCulture, $"http://127.0.0.1:{settings.SidecarPort}")),
@@ -158,7 +162,9 @@ internal sealed class WorkerRun(
     }
 
     /// <summary>The same for what listens at ports.</summary>
-    public static async Task Listening(Func<Task> start, string? setting = null)
+    /// <param name="start">Listens.</param>
+    /// <param name="where">What the message adds.</param>
+    public static async Task Listening(Func<Task> start, string where = "")
     {
         try
         {
@@ -166,7 +172,6 @@ internal sealed class WorkerRun(
         }
         catch (Exception problem) when (problem is IOException or SocketException)
         {
-            var where = setting is null ? "" : $" ({setting} says which.)";
             throw new StartupException($"a port cannot be listened on: {problem.Message}{where}");
         }
         catch (Exception wrong) when (IsWrongSetting(wrong))

@@ -10,7 +10,7 @@ internal static class CommandLine
     internal static readonly Command Program = CommandLines.Program(
         ProgramName.Value, "snapper: ACID transactions over virtual actors on Dapr",
         [
-            UpCommand.Command, DemoCommand.Command, DoctorCommand.Command,
+            UpCommand.Command, DemoCommand.Command, DashboardCommand.Command, DoctorCommand.Command,
             OfClone("setup", "brings what is missing, Redis and the Dapr runtime, asking before each step"),
             OfClone("test", "all tests, the same as CI"),
             OfClone("bench", "benchmarks with their baselines, side by side"),

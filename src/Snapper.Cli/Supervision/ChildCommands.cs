@@ -177,7 +177,8 @@ internal static class ChildCommands
     }
 
     // Under 'dotnet Snapper.Cli.dll' we run in the host that our programs need, too.
-    private static string Host =>
+    /// <summary>The program that runs assemblies.</summary>
+    public static string Host =>
         Environment.ProcessPath is { } own && Path.GetFileNameWithoutExtension(own) == "dotnet" ? own : "dotnet";
 
     /// <summary>daprd or embedded.</summary>

@@ -195,7 +195,7 @@ internal static class WorkerCommand
         if (isH2c && (line.GetValue(s_appPort) == 0 || line.GetValue(s_appPort) == line.GetValue(s_listenPort)))
         {
             throw new UsageException(
-                "--app-protocol h2c needs an --app-port of its own: without TLS a port speaks HTTP/1.1 or HTTP/2, not both.");
+                "--app-protocol h2c needs an --app-port of its own: without TLS a port speaks HTTP/1.1 or HTTP/2.");
         }
 
         var seal = MailboxSeal.From(environment(MailboxSeal.Variable));
