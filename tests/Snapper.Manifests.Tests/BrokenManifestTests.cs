@@ -62,7 +62,8 @@ public sealed class BrokenManifestTests
     [InlineData("Service/snapper-workers", "replace", "/spec/ports/0/targetPort", "\"http\"", "StatefulSet/snapper-worker has no port http")]
     [InlineData("Service/snapper-workers", "replace", "/spec/ports/0/port", "80", "is headless: its port 80 must be that of the pods, 5101")]
     [InlineData("ServiceMonitor/snapper-worker", "replace", "/spec/endpoints/0/port", "\"http\"", "has no port http")]
-    [InlineData(Worker, "replace", Container + "/readinessProbe/httpGet/port", "5103", "readinessProbe asks at port 5103, which is not there")]
+    [InlineData(Worker, "replace", Container + "/readinessProbe/httpGet/port", "5104",
+        "readinessProbe asks at port 5104, which is not there")]
     [InlineData(Worker, "add", Container + "/livenessProbe/exec", """{"command":["true"]}""", "livenessProbe must have one way to ask")]
     [InlineData(Worker, "add", Container + "/ports/-", """{"name":"api","containerPort":9}""", "a port name is there twice")]
     [InlineData(Worker, "replace", Annotations + "app-port", "\"5100\"", "dapr.io/app-port 5100 is no port of its containers")]
@@ -110,6 +111,9 @@ public sealed class BrokenManifestTests
     [InlineData(Dashboard, "remove", Container + "/resources/limits", null, "must request cpu and memory, and limit memory")]
     [InlineData(Dashboard, "replace", Container + "/resources/requests/memory", "\"1Gi\"", "requests more memory than its limit")]
     [InlineData(Dashboard, "remove", Container + "/livenessProbe", null, "has no livenessProbe")]
+    [InlineData(Worker, "replace", Annotations + "app-port", "\"5101\"",
+        "dapr.io/app-port is 5101, and the worker listens at 5103")]
+    [InlineData(Worker, "replace", Annotations + "app-protocol", "\"http\"", "is http, and the worker speaks h2c")]
     [InlineData(Worker, "add", Annotations + "app-porte", "\"1\"", "Dapr knows no annotation dapr.io/app-porte")]
     [InlineData(Worker, "replace", Annotations + "enable-app-health-check", "\"true\"", "app health checks take actor types out of placement")]
     [InlineData(Worker, "remove", Annotations + "sidecar-seccomp-profile-type", null, "the sidecar's seccomp profile must be RuntimeDefault")]
@@ -121,7 +125,7 @@ public sealed class BrokenManifestTests
     [InlineData(Worker, "replace", "/spec/replicas", "4", "AllowedHosts lacks snapper-worker-4.snapper-workers")]
     [InlineData(Worker, "replace", "/spec/replicas", "2", "the dashboard looks at")]
     [InlineData(Worker, "replace", "/spec/ordinals/start", "2", "its pods are w2, w3, w4, not w1 to w3")]
-    [InlineData(Worker, "replace", Container + "/env/4/value", "\"5103\"", "and the worker listens at 5103")]
+    [InlineData(Worker, "replace", Container + "/env/4/value", "\"5104\"", "listens at 5104, not at the port api")]
     [InlineData(Worker, "replace", Container + "/env/5/value", "\"3501\"", "injected sidecars listen at 3500, not at 3501")]
     [InlineData(Worker, "replace", Annotations + "app-id", "\"snapper2\"", "calls of the app snapper2 would be repeated by the sidecar")]
     [InlineData(Worker, "replace", Container + "/env/19", """{"name":"SNAPPER_APP_ID","value":"shop"}""", "and the worker takes it for shop")]
@@ -135,7 +139,7 @@ public sealed class BrokenManifestTests
     [InlineData("ConfigMap/snapper-redis", "replace", "/data/redis.conf", "\"appendonly no\"", "its redis.conf must say 'appendonly yes'")]
     [InlineData(Redis, "replace", Container + "/volumeMounts/0/mountPath", "\"/redis\"", "StatefulSet/snapper-redis: /data must be on a volume that lasts")]
     [InlineData("NetworkPolicy/snapper-monitoring", "replace", "/spec/ingress/0/ports/0/port", "5101", "reaches 5101")]
-    [InlineData(Worker, "replace", Container + "/env/21/value", "\"5103\"", "serves metrics at 5103")]
+    [InlineData(Worker, "replace", Container + "/env/21/value", "\"5104\"", "serves metrics at 5104")]
     [InlineData(Worker, "remove", Container + "/env/21", null, "ServiceMonitor/snapper-worker asks at 5102, where")]
     // Times.
     [InlineData(Worker, "replace", Container + "/env/10/value", "\"25\"", "the worker needs it for 25 s to leave and 10 s to drain")]

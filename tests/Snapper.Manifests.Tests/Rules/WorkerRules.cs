@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json.Nodes;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
 using Snapper.Server.Hosting;
@@ -51,7 +52,25 @@ internal static class WorkerRules
         if (!settings.Select(worker => worker.Name).SequenceEqual(Enumerable.Range(1, names.Count).Select(i => $"w{i}"))) yield return $"{pods.Where}: its pods are {string.Join(", ", settings.Select(worker => worker.Name))}, not w1 to w{names.Count}";
         var first = settings[0];
         if (first.FirstWorkers != names.Count) yield return $"{pods.Where}: SNAPPER_WORKERS is {first.FirstWorkers}, and there are {names.Count} replicas to divide the actors among";
-        if ((string?)pods.Annotations["dapr.io/app-port"] != first.ListenPort.ToString(CultureInfo.InvariantCulture)) yield return $"{pods.Where}: dapr.io/app-port is {pods.Annotations["dapr.io/app-port"]}, and the worker listens at {first.ListenPort}";
+        if (pods.Port("api") != first.ListenPort)
+        {
+            yield return $"{pods.Where}: the worker listens at {first.ListenPort}, not at the port api";
+        }
+
+        var called = first.AppPort > 0 ? first.AppPort : first.ListenPort;
+        if ((string?)pods.Annotations["dapr.io/app-port"] != called.ToString(CultureInfo.InvariantCulture))
+        {
+            var named = pods.Annotations["dapr.io/app-port"];
+            yield return $"{pods.Where}: dapr.io/app-port is {named}, and the worker listens at {called}";
+        }
+
+        var spoken = first.AppProtocol == HttpProtocols.Http2 ? "h2c" : "http";
+        if ((string?)pods.Annotations["dapr.io/app-protocol"] != spoken)
+        {
+            var named = pods.Annotations["dapr.io/app-protocol"];
+            yield return $"{pods.Where}: dapr.io/app-protocol is {named}, and the worker speaks {spoken}";
+        }
+
         if (first.SidecarPort != SidecarPort) yield return $"{pods.Where}: injected sidecars listen at {SidecarPort}, not at {first.SidecarPort}";
         if (first.MetricsPort > 0 && pods.Port("metrics") != first.MetricsPort)
         {

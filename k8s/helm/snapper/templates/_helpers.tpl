@@ -40,6 +40,8 @@ test "$(redis-cli --user probe{{ if .Values.redis.tls }} --tls --cacert /run/sec
   "SNAPPER_LISTEN_ADDRESS"
   "SNAPPER_LISTEN_PORT"
   "SNAPPER_SIDECAR_PORT"
+  "SNAPPER_APP_PORT"
+  "SNAPPER_APP_PROTOCOL"
   "SNAPPER_LOG"
   "SNAPPER_REDIS"
   "SNAPPER_REDIS_PASSWORD_FILE"
