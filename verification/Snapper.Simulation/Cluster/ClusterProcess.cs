@@ -27,11 +27,15 @@ internal sealed class ClusterProcess : SimulatedProcess
         _world = world;
         Number = number;
         IsAlone = world.IsAlone;
+        IsUpdated = world.IsUpdated(number);
         _road = new StoreLink(world, this);
     }
 
     /// <summary>Number of the worker.</summary>
     public int Number { get; }
+
+    /// <summary>It runs the newer of two programs.</summary>
+    public bool IsUpdated { get; }
 
     /// <summary>It is not one of several.</summary>
     public override bool IsAlone { get; }
@@ -139,7 +143,8 @@ internal sealed class ClusterProcess : SimulatedProcess
         return new WorkerSetup
         {
             Options = _world.Times.Worker(Number, Life),
-            ActorTypes = World.OwnTypes,
+            ActorTypes = _world.TypesOf(this),
+            Services = _world.Own?.Services,
             Log = new UnreliableLog(_road, new MemoryTransactionLog(kept), LogSteps.Own, Number, () => _world.SharedStore.FullUntil[Number] > _world.Now),
             Store = new UnreliableStates(_road, new MemoryStateStore(kept, Time, _world.Times.Store), LogSteps.Own, Number),
             Checkpointing = Checkpointing,
@@ -178,6 +183,7 @@ internal sealed class ClusterProcess : SimulatedProcess
 
     protected override void Recovered(WorkerHost host)
     {
+        _world.Recovered(this);
         if (IsAlone)
         {
             Open();

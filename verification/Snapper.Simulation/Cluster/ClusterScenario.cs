@@ -152,6 +152,38 @@ public sealed record ClusterScenario
     public static ClusterScenario Draw(ulong seed, int workers = 0) =>
         WithDamagedPlaces(WithForgetting(WithOddities(WithLongTimes(DrawShort(seed, workers)))));
 
+    /// <summary>
+    /// Draws a scenario in which the workers are stopped one by one and come back with another program, while actors
+    /// move between them and some of them die.
+    /// </summary>
+    /// <param name="seed">The seed.</param>
+    public static ClusterScenario DrawUpdate(ulong seed)
+    {
+        var chance = SeededChance.For(seed, ChanceOf.Updates);
+        var scenario = DrawShort(seed, workers: 0);
+        var faults = scenario.Faults.Where(static fault => fault.Kind != ClusterFaultKind.StoreLosesTail).ToList();
+        var at = chance.Between(20, 300);
+        faults.Add(new PlannedClusterFault(at, ClusterFaultKind.RollingRestart, 1, chance.Between(1, 60), 0));
+        for (var moves = chance.Between(1, 5); moves > 0; moves--)
+        {
+            var kind = s_moves[chance.Next(s_moves.Length)];
+            faults.Add(new PlannedClusterFault(
+                at + chance.Between(0, 600), kind, chance.Between(1, scenario.Workers), chance.Between(1, 100),
+                chance.Next(1000)));
+        }
+
+        if (chance.Percent(50))
+        {
+            // For longer than its lease: the others take its actors over, whatever program they run.
+            faults.Add(new PlannedClusterFault(
+                at + chance.Between(0, 600), ClusterFaultKind.WorkerLost, chance.Between(1, scenario.Workers),
+                scenario.LeaseMs * chance.Between(2, 4), 0));
+        }
+
+        faults.Sort(static (a, b) => a.AtMs.CompareTo(b.AtMs));
+        return scenario with { ThinkMs = chance.Between(20, 120), Faults = faults };
+    }
+
     private static ClusterScenario DrawShort(ulong seed, int workers)
     {
         var chance = SeededChance.For(seed, ChanceOf.Cluster);

@@ -14,7 +14,19 @@ public static class ClusterShrinker
     {
         ArgumentNullException.ThrowIfNull(failing);
         var kind = ClassOf(failing);
-        return Shrinker.Search<ClusterScenario, ClusterRunResult>(failing, runs, Smaller, ClusterSimulator.Run, result => result.Violations.Count > 0 && ClassOf(result) == kind, enough);
+        return Shrinker.Search<ClusterScenario, ClusterRunResult>(
+            failing, runs, static scenario => Smaller(scenario, hasScripts: true), ClusterSimulator.Run,
+            result => result.Violations.Count > 0 && ClassOf(result) == kind, enough);
+    }
+
+    /// <summary>Shrinks what another workload can run.</summary>
+    internal static ClusterRunResult Shrink(
+        ClusterRunResult failing, int runs, Func<ClusterScenario, ClusterRunResult> run)
+    {
+        var kind = ClassOf(failing);
+        return Shrinker.Search(
+            failing, runs, static scenario => Smaller(scenario, hasScripts: false), run,
+            result => result.Violations.Count > 0 && ClassOf(result) == kind, CancellationToken.None);
     }
 
     /// <summary>What kind of thing is wrong, by the words that it begins with: another one is looked for in a run of its own.</summary>
@@ -24,7 +36,7 @@ public static class ClusterShrinker
         return words[..Math.Min(words.Length, 12)];
     }
 
-    private static IEnumerable<ClusterScenario> Smaller(ClusterScenario s)
+    private static IEnumerable<ClusterScenario> Smaller(ClusterScenario s, bool hasScripts)
     {
         for (var i = 0; i < s.Faults.Count; i++)
         {
@@ -87,7 +99,7 @@ public static class ClusterShrinker
             yield return s with { Workers = workers };
         }
 
-        foreach (var load in Shrinker.Smaller(s.Load, hasScripts: true))
+        foreach (var load in Shrinker.Smaller(s.Load, hasScripts))
         {
             yield return s with { Load = load };
         }

@@ -213,6 +213,7 @@ internal sealed partial class ClusterWorld
         }
 
         BecomeSeveral();
+        UpdateTheRest();
 
         // Before the directory is divided, all of the first ones are waited for.
         var lives = Processes.Count > 0 || Array.Exists(_seats, static seat => seat is { IsAway: false });

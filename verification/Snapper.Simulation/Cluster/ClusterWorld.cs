@@ -3,6 +3,7 @@ using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
 using Snapper.Simulation.Core;
 using Snapper.Simulation.Marks;
+using Snapper.Simulation.OwnActors;
 using Snapper.Simulation.Rules;
 using Snapper.Simulation.Running;
 using Snapper.Simulation.Workers;
@@ -26,11 +27,20 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     private readonly List<long> _moments = []; // at which faults begin and end
     private readonly Dictionary<string, ActorKey> _roots = new(StringComparer.Ordinal);
 
-    public ClusterWorld(ClusterScenario scenario, IClusterTrace? trace = null)
-        : base(scenario.Load, roads: 2 * scenario.AnswerMs * Millisecond) // a PACT that waits for a number asks the master to drop it, and is asked to say so again
+    /// <param name="scenario">What happens.</param>
+    /// <param name="trace">Takes what every worker does; null: nothing does.</param>
+    /// <param name="own">The actors and workload of an application; null: those of the scenario.</param>
+    public ClusterWorld(ClusterScenario scenario, IClusterTrace? trace = null, ActorWorkload? own = null)
+        : base(
+            scenario.Load, own is null ? null : new OwnWorkload(scenario.Load, own),
+            // A PACT that waits for a number asks the master to drop it, and is asked to say so again.
+            roads: 2 * scenario.AnswerMs * Millisecond)
     {
         Cluster = scenario;
         Trace = trace;
+        Own = own;
+        _programs = own?.ActorTypesBefore is null
+            ? null : new ProgramRules(Violated, number => _isOpenedByUpdated[number]);
         _routes = SeededChance.For(scenario.Seed, ChanceOf.Client, 1_000_000);
         _partitionOffset = SeededChance.For(scenario.Seed, ChanceOf.Cluster, 1).Next(Partition.Count);
         Times = new SimulatedTimes(scenario);
@@ -38,7 +48,8 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
         SharedStore = new StoreFaults(this);
         LogRules = new ClusterLogRules(
             Violated, () => Now, scenario.WindowMs * Millisecond,
-            actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker, () => PlacesGoodSince > 0);
+            actor => Shared.Owner(DirectoryKey.Of(actor, PartitionOf(actor))).Worker, () => PlacesGoodSince > 0,
+            _programs is { } programs ? programs.Changed : null);
         MessageRules = new ClusterMessageRules(LogRules, Shared, Violated);
         Network = new Network(this);
         Operators = new Operators(this);
@@ -114,7 +125,7 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     public override bool HasCommitted(string id) => !LogWasLost && LogRules.HasCommitted(id);
 
     // Rings of waits between PACTs and ACTs of several workers are ended by a bound of time alone (H6): there a request may time out.
-    public override bool IsCalm => Cluster.IsCalm && Scenario.PactPercent == 100;
+    public override bool IsCalm => Own is null && Cluster.IsCalm && Scenario.PactPercent == 100;
 
     /// <summary>This life of a worker is not over.</summary>
     public bool Lives(Incarnation worker) => Processes.Exists(process => !process.Scope.IsDead && process.Self == worker);
@@ -150,6 +161,11 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
     public ClusterRunResult Run()
     {
         RunAlone(_clusterTransitions);
+        if (_hasLeftThread)
+        {
+            Violations.Insert(0, LeftThread);
+        }
+
         return new ClusterRunResult
         {
             Scenario = Cluster,
@@ -170,6 +186,11 @@ internal sealed partial class ClusterWorld : SimulatedWorld<ClusterProcess>
 
     protected override bool IsWhole(PlannedTransaction transaction, TransactionEnvelope committed)
     {
+        if (Own is not null)
+        {
+            return true; // methods of an application need not have a result
+        }
+
         if (committed.Result.IsEmpty)
         {
             Violated($"{transaction.Request.Actor}.{transaction.Request.Method} (id {transaction.Request.Id}) was answered {Answers.Describe(committed)}, without a result.");

@@ -245,11 +245,13 @@ internal sealed class Operators(ClusterWorld world)
 
         if (world.CurrentOf(number) is { IsOpen: true, Scope.IsPaused: false } process)
         {
+            world.Update(number);
             process.Stop().Then(_ => world.After(0, null, () => EndStopped(process, fault)));
             world.After(Ticks(fault.ForMs) + TimeSpan.TicksPerMillisecond, null, () => WaitFor(process));
         }
         else
         {
+            world.Update(number); // when it comes back
             RestartFrom(fault, number + 1);
         }
 

@@ -106,4 +106,7 @@ internal enum ChanceOf : ulong
 
     /// <summary>Which requests are sent again under the id that a worker made for them.</summary>
     GeneratedIds = 38,
+
+    /// <summary>When workers are updated to another program, and what moves and dies meanwhile.</summary>
+    Updates = 39,
 }

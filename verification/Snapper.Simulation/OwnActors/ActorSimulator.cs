@@ -76,7 +76,7 @@ public static class ActorSimulator
         $"Smaller, {small.Scenario.Transactions} transactions: {nameof(ActorSimulator)}.{nameof(Run)}(workload, \"{small.Scenario}\"){Lines(small.Violations)}",
         small);
 
-    private static string Lines(IReadOnlyList<string> violations)
+    internal static string Lines(IReadOnlyList<string> violations)
     {
         var text = new StringBuilder();
         foreach (var violation in violations)

@@ -23,6 +23,13 @@ public abstract class ActorWorkload
     /// <summary>What the workers host: the generated list of an assembly, or several of them; names are unique.</summary>
     public abstract IReadOnlyList<ActorTypeDescriptor> ActorTypes { get; }
 
+    /// <summary>
+    /// What the workers host before they are updated, for <see cref="UpdateSimulator"/>; null: there is no earlier
+    /// program. A type that has another form there is another class, whose descriptor is given the same name:
+    /// <c>CartBeforeDescriptor.Instance with { Type = "Cart" }</c>.
+    /// </summary>
+    public virtual IReadOnlyList<ActorTypeDescriptor>? ActorTypesBefore => null;
+
     /// <summary>Services that actors take in their constructors; null: none.</summary>
     public virtual IServiceProvider? Services => null;
 

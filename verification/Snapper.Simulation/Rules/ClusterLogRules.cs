@@ -16,9 +16,10 @@ namespace Snapper.Simulation.Rules;
 /// <param name="window">For how long an id has its outcome, in ticks.</param>
 /// <param name="ownerOf">The worker that the directory gives an actor to; 0: none yet, since one worker alone has everything; null: not looked at.</param>
 /// <param name="hadDamagedPlaces">A place of a state is, or was, damaged; null: not looked at.</param>
+/// <param name="changed">Takes each change with the worker in whose log it is, in the order of versions.</param>
 internal sealed class ClusterLogRules(
     Action<string> violated, Func<long>? now = null, long window = long.MaxValue, Func<ActorKey, int>? ownerOf = null,
-    Func<bool>? hadDamagedPlaces = null) : RuleSet(violated)
+    Func<bool>? hadDamagedPlaces = null, Action<int, ActorChange>? changed = null) : RuleSet(violated)
 {
     /// <summary>Stands for the master's log where a worker's number is asked for.</summary>
     public const int Master = 0;
@@ -392,6 +393,7 @@ internal sealed class ClusterLogRules(
             var last = _versions.GetValueOrDefault(actor);
             Require(version == last + 1, $"L7, R4: {stream} gives {actor} version {version}, and the last one that any log has is {last}");
             _versions[actor] = version;
+            changed?.Invoke(stream.Worker, changes[i]);
         }
     }
 
