@@ -67,6 +67,10 @@ internal static class Rules
         "SNAP019", "An actor method has one [Declares] function",
         "'{0}' has more than one [Declares] function for '{1}'");
 
+    public static readonly DiagnosticDescriptor ReservedMethod = Error(
+        "SNAP028", "StartTransaction is no name of an actor method",
+        "'{0}' has the name of the door by which requests come to an actor, and could not be called there: rename it");
+
     public static readonly DiagnosticDescriptor Remindable = Error(
         "SNAP027", "A transactional actor has no reminders",
         "'{0}' implements IRemindable: transactional actors have neither reminders nor timers; let a plain Dapr actor, "
@@ -141,7 +145,8 @@ internal static class Rules
 
     public static readonly DiagnosticDescriptor Clock = Body(
         "SNAP201", "A method of an actor reads no clock of its own",
-        "'{0}' uses '{1}'{2}: each attempt would see another time; use Context.UtcNow, the same on all its actors");
+        "'{0}' uses '{1}'{2}: each attempt would see another time; use Context.UtcNow, the same on all its "
+            + "actors (as a DateTime: Context.UtcNow.UtcDateTime)");
 
     public static readonly DiagnosticDescriptor Randomness = Body(
         "SNAP202", "A method of an actor has no randomness of its own",
@@ -217,6 +222,7 @@ internal static class Rules
         "SNAP005" => WrongReturnType,
         "SNAP006" => DuplicateMethod,
         "SNAP007" => NoContract,
+        "SNAP028" => ReservedMethod,
         "SNAP008" => InvalidTypeName,
         "SNAP009" => NotAnActorClass,
         "SNAP010" => UnsupportedClass,

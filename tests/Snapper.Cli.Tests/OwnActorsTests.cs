@@ -58,8 +58,7 @@ public sealed class OwnActorsTests(OwnActorsTests.Shop shop) : IClassFixture<Own
         var without = typeof(Snapper.Protocol.Identity.ActorKey).Assembly.Location;
         Assert.StartsWith($"--actors: {without} has no actor types", Refused(null, without), StringComparison.Ordinal);
         Assert.Equal(
-            $"The actor type Counter is in {shop.Assembly}, and in {shop.Assembly}: "
-            + "give one of them another name, or leave the server's own out (--apps).",
+            $"The actor types of {shop.Assembly} are added twice; add them once.",
             Refused(null, shop.Assembly, shop.Assembly));
         Assert.StartsWith("--apps none needs --actors", Refused([]), StringComparison.Ordinal);
         var wrong = Assert.Throws<UsageException>(() => Commands.UpCommand.Parse("--apps", "bank"));

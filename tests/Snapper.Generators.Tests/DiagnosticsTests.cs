@@ -36,6 +36,7 @@ public sealed class DiagnosticsTests
     [InlineData("int Get();", "SNAP005")]
     [InlineData("ValueTask<int> Get();", "SNAP005")]
     [InlineData("Task Add(int value); Task Add(string value);", "SNAP006")]
+    [InlineData("Task StartTransaction();", "SNAP028")]
     public void A_member_that_cannot_be_called_in_a_transaction_is_an_error(string member, string rule) =>
         Assert.Equal([rule], Compile.Findings(ContractWith(member)));
 

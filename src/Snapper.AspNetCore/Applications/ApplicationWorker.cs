@@ -1,4 +1,5 @@
 using System.Net;
+using System.Reflection;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Snapper.AspNetCore.Hosting;
@@ -30,6 +31,7 @@ internal sealed class ApplicationWorker(
             throw new InvalidOperationException("AddSnapper needs app.MapSnapper(), too: nothing serves the worker.");
         }
 
+        PackageVersions.Check(Assembly.GetEntryAssembly());
         MakeFolder();
         await settings.Actors.Check(services);
         await new SharedDaprConfig(endpoints).Check(settings.Actors, services);

@@ -30,6 +30,11 @@ internal sealed class HostedActors
         {
             foreach (var type in types)
             {
+                if (origins.TryGetValue(type.Type, out var known) && known == origin)
+                {
+                    throw new UsageException($"The actor types of {origin} are added twice; add them once.");
+                }
+
                 if (!origins.TryAdd(type.Type, origin))
                 {
                     throw new UsageException(

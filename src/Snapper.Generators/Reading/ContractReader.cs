@@ -91,6 +91,11 @@ internal static class ContractReader
                 return; // Not callable through an object: nothing for the proxy to do.
             case IMethodSymbol { IsStatic: false } method:
                 CheckMethod(method, findings);
+                if (method.Name == "StartTransaction")
+                {
+                    findings.Add(Finding.Of(Rules.ReservedMethod, method, contract.Name + "." + method.Name));
+                }
+
                 if (methods.Exists(other => other.Name == method.Name))
                 {
                     findings.Add(Finding.Of(Rules.DuplicateMethod, method, contract.Name, method.Name));
