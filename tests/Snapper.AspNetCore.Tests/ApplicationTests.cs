@@ -117,20 +117,47 @@ public sealed class ApplicationTests : IDisposable
         Assert.Equal(4, (int?)envelope!["result"]);
     }
 
-    [Fact]
-    public async Task A_plain_and_a_transactional_actor_of_one_name_are_refused_at_the_start()
+    [Theory]
+    [InlineData("Counter")]
+    [InlineData("Counter@w1")]
+    [InlineData("Mailbox@w1")]
+    public async Task A_plain_and_a_transactional_actor_of_one_name_are_refused_at_the_start(string name)
     {
         await using var app = WebApp.Create(
             _data.FullName, s_counter,
-            static builder => builder.Services.AddActors(
-                static options => options.Actors.RegisterActor<Thermostat>("Counter")),
+            builder => builder.Services.AddActors(
+                options => options.Actors.RegisterActor<Thermostat>(name)),
             static application =>
             {
                 application.MapActorsHandlers();
                 application.MapSnapper();
             });
         var wrong = await Assert.ThrowsAsync<UsageException>(app.Run);
-        Assert.StartsWith("The actor type Counter is hosted twice", wrong.Message, StringComparison.Ordinal);
+        Assert.StartsWith($"The actor type {name} is hosted twice", wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Plain_actors_that_nothing_serves_are_an_error_at_the_start()
+    {
+        await using var app = WebApp.Create(
+            _data.FullName, s_counter,
+            static builder => builder.Services.AddActors(static options =>
+            {
+                options.Actors.RegisterActor<Thermostat>();
+                options.Actors.RegisterActor<Thermostat>("Boiler");
+            }));
+        var wrong = await Assert.ThrowsAsync<UsageException>(app.Run);
+        Assert.StartsWith(
+            "AddActors of Dapr's SDK registers the plain actors Thermostat, Boiler, and nothing serves them: "
+            + "app.MapActorsHandlers()", wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_application_that_has_Dapr_s_SDK_for_its_proxies_alone_starts()
+    {
+        await using var app = await WebApp.Start(
+            _data.FullName, s_counter, static builder => builder.Services.AddActors(static _ => { }));
+        Assert.Equal(5, (int)await app.Commit("Counter", "a", "Add", 5));
     }
 
     [Fact]

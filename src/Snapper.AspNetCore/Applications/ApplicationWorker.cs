@@ -34,7 +34,8 @@ internal sealed class ApplicationWorker(
         PackageVersions.Check(Assembly.GetEntryAssembly());
         MakeFolder();
         await settings.Actors.Check(services);
-        await new SharedDaprConfig(endpoints).Check(settings.Actors, services);
+        await new SharedDaprConfig(endpoints).Check(
+            SidecarActorHost.TypesOf(settings.Name, settings.Actors.Types), services);
         _run = new WorkerRun(settings, services.GetRequiredService<WorkerOptions>(), services, configuration, parts);
         services.GetRequiredService<MemoryHeadroom>().Start();
     }

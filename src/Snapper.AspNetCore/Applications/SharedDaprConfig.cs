@@ -1,6 +1,5 @@
 using System.Text.Json.Nodes;
 using Snapper.AspNetCore.Api.Access;
-using Snapper.AspNetCore.Hosting;
 using Snapper.Sidecar.Hosting;
 
 namespace Snapper.AspNetCore.Applications;
@@ -30,22 +29,47 @@ internal sealed class SharedDaprConfig(IEndpointRouteBuilder endpoints)
         await context.Response.WriteAsync(Merge(ours, theirs).ToJsonString(), context.RequestAborted);
     };
 
-    /// <summary>Looks whether both hosts have an actor type of one name.</summary>
-    /// <exception cref="UsageException">They have; the message names it.</exception>
-    public async Task Check(HostedActors actors, IServiceProvider services)
+    /// <summary>Looks whether the other host is served, and whether both have an actor type of one name.</summary>
+    /// <param name="types">All that this worker registers.</param>
+    /// <param name="services">Of the application.</param>
+    /// <exception cref="UsageException">It is not, or they have; the message names the types.</exception>
+    public async Task Check(IReadOnlyList<string> types, IServiceProvider services)
     {
+        await using var scope = services.CreateAsyncScope();
         if (Other() is not { } other)
         {
+            var unserved = string.Join(", ", PlainActors(scope.ServiceProvider));
+            if (unserved.Length > 0)
+            {
+                throw new UsageException(
+                    $"AddActors of Dapr's SDK registers the plain actors {unserved}, and nothing serves them: "
+                    + "app.MapActorsHandlers() is missing (app.MapSnapper() serves transactional ones).");
+            }
+
             return;
         }
 
-        await using var scope = services.CreateAsyncScope();
-        var plain = Names(await Ask(other, scope.ServiceProvider)).FirstOrDefault(actors.Types.Contains);
+        var plain = Names(await Ask(other, scope.ServiceProvider)).FirstOrDefault(types.Contains);
         if (plain is not null)
         {
             throw new UsageException(
                 $"The actor type {plain} is hosted twice: as a plain Dapr actor (AddActors of Dapr's SDK), "
                 + "and as a transactional one (AddSnapper). Give one of them another name.");
+        }
+    }
+
+    /// <summary>The actor types that are registered with Dapr's SDK, which is no package of ours.</summary>
+    private static IEnumerable<string> PlainActors(IServiceProvider services)
+    {
+        var runtime = Type.GetType("Dapr.Actors.Runtime.ActorRuntime, Dapr.Actors");
+        if (runtime is null || services.GetService(runtime) is not { } registered)
+        {
+            yield break;
+        }
+
+        foreach (dynamic actor in ((dynamic)registered).RegisteredActors)
+        {
+            yield return actor.Type.ActorTypeName;
         }
     }
 
