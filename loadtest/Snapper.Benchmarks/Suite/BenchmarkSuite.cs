@@ -19,6 +19,14 @@ public static class BenchmarkSuite
         new PactSidecarBenchmark(),
         new PactBatchedBenchmark(),
         new LatencyBenchmark(),
+        new ActorDoorBenchmark(
+            "actor-door-typed", "TypedAccount", "an SDK actor class with the type's methods", throughDaprd: false),
+        new ActorDoorBenchmark(
+            "actor-door-passing", "PassingAccount", "our door behind an SDK actor for each id", throughDaprd: false),
+        new ActorDoorBenchmark(
+            "actor-door-shared", "SharedAccount", "our door behind one SDK actor for all ids", throughDaprd: false),
+        new ActorDoorBenchmark(
+            "actor-door-daprd", "PassingAccount", "our door behind an SDK actor for each id", throughDaprd: true),
         new InProcessCpuBenchmark("pact-cpu", "PACT", Mix.Pacts, new Goal(0.35, 0.15, false)),
         new InProcessCpuBenchmark("act-cpu", "ACT", Mix.Acts, new Goal(0.5, 0.25, false)),
         new InProcessRatioBenchmark(

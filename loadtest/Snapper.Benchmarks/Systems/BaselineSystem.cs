@@ -70,7 +70,7 @@ public sealed class BaselineSystem : ISystemUnderTest
         var system = new BaselineSystem(ports.Select(static each => each.Http));
         try
         {
-            system.StartPlacement(placement, raft, health);
+            system.Add("placement", DaprProcesses.StartPlacement(system.folder, placement, raft, health));
             foreach (var (app, http, grpc, between) in ports)
             {
                 await system.StartServerAsync(app, http);
@@ -123,15 +123,6 @@ public sealed class BaselineSystem : ISystemUnderTest
         Directory.Delete(folder, recursive: true);
     }
 
-    private void StartPlacement(int port, int raft, int health) => Add("placement", ChildProcess.Start(
-        "placement",
-        ServerTools.Placement(),
-        [
-            "--id", "p0", "--initial-cluster", Text($"p0=127.0.0.1:{raft}"), "--port", Text($"{port}"), "--listen-address", "127.0.0.1",
-            "--healthz-port", Text($"{health}"), "--healthz-listen-address", "127.0.0.1", "--enable-metrics=false", "--log-level", "warn",
-        ],
-        workingDirectory: folder));
-
     private async Task StartServerAsync(int port, int sidecarPort)
     {
         var program = Path.Combine(AppContext.BaseDirectory, "Snapper.Baselines.dll");
@@ -147,30 +138,8 @@ public sealed class BaselineSystem : ISystemUnderTest
 
     private async Task StartSidecarAsync(int app, int http, int grpc, int internalPort, int placement)
     {
-        var components = Directory.CreateDirectory(Path.Combine(folder, "components")).FullName;
-        var config = Path.Combine(folder, "config.yaml");
-        await File.WriteAllTextAsync(config, """
-            apiVersion: dapr.io/v1alpha1
-            kind: Configuration
-            metadata:
-              name: baseline
-            spec:
-              tracing:
-                samplingRate: "0"
-              metric:
-                enabled: false
-            """);
-        var sidecar = ChildProcess.Start(
-            "daprd of the baseline",
-            ServerTools.Daprd(),
-            [
-                "--app-id", "baseline", "--app-port", Text($"{app}"), "--app-protocol", "http",
-                "--dapr-http-port", Text($"{http}"), "--dapr-grpc-port", Text($"{grpc}"), "--dapr-internal-grpc-port", Text($"{internalPort}"),
-                "--dapr-internal-grpc-listen-address", "127.0.0.1", "--dapr-listen-addresses", "127.0.0.1",
-                "--placement-host-address", Text($"127.0.0.1:{placement}"), "--resources-path", components, "--config", config,
-                "--enable-metrics=false", "--log-level", "warn", "--dapr-graceful-shutdown-seconds", "1",
-            ],
-            workingDirectory: folder);
+        var ports = new SidecarPorts(http, grpc, internalPort);
+        var sidecar = await DaprProcesses.StartSidecarAsync("baseline", folder, app, ports, placement);
         Add("daprd", sidecar);
         using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(2) };
         await sidecar.WaitUntilAsync(() => CallSucceedsAsync(client, new Uri($"http://127.0.0.1:{http}"), 0), StartDeadline, "a call to an actor");
@@ -210,7 +179,8 @@ public sealed class BaselineSystem : ISystemUnderTest
         processes.Add(new MeasuredProcess(role, child.Id));
     }
 
-    private static string DotnetHost()
+    /// <summary>The program <c>dotnet</c> that this one runs on.</summary>
+    internal static string DotnetHost()
     {
         if (Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host)
         {

@@ -66,11 +66,17 @@ public sealed class OldBuild : IAsyncDisposable
 
     /// <summary>Builds the driver of a tree and returns its program.</summary>
     /// <exception cref="InvalidOperationException">It does not build; the message has the end of the compiler's output.</exception>
-    public static async Task<string> BuildDriverAsync(string root)
+    public static Task<string> BuildDriverAsync(string root) => BuildAsync(root, "Snapper.Driver");
+
+    /// <summary>Builds a program of a tree's <c>loadtest</c> and returns its path.</summary>
+    /// <exception cref="InvalidOperationException">
+    /// It does not build; the message has the end of the compiler's output.
+    /// </exception>
+    public static async Task<string> BuildAsync(string root, string name)
     {
-        var project = Path.Combine(root, "loadtest", "Snapper.Driver");
+        var project = Path.Combine(root, "loadtest", name);
         await RunAsync("dotnet", ["build", project, "-c", "Release", "--nologo", "-v", "quiet", "-nodeReuse:false"], BuildDeadline);
-        return Path.Combine(project, "bin", "Release", "net10.0", "Snapper.Driver.dll");
+        return Path.Combine(project, "bin", "Release", "net10.0", name + ".dll");
     }
 
     /// <inheritdoc />
