@@ -73,12 +73,30 @@ internal sealed class SharedDaprConfig(IEndpointRouteBuilder endpoints)
         }
     }
 
-    private RequestDelegate? Other() => endpoints.DataSources.SelectMany(static source => source.Endpoints)
+    private RequestDelegate? Other() => endpoints.DataSources.SelectMany(EndpointsOf)
         .OfType<RouteEndpoint>()
         .FirstOrDefault(static one =>
             "/" + one.RoutePattern.RawText?.TrimStart('/') == HttpActorTransport.ConfigAddress
             && one.Metadata.GetMetadata<AccessRow>() is null)
         ?.RequestDelegate;
+
+    // The application's own are made here for the first time. What is wrong with one is not of this class.
+    private static IReadOnlyList<Endpoint> EndpointsOf(EndpointDataSource source)
+    {
+        try
+        {
+            return source.Endpoints;
+        }
+        catch (InvalidOperationException wrong)
+        {
+            throw new InvalidOperationException(
+                "The application's own endpoints cannot be made: one that it has mapped has a mistake. A parameter "
+                + "that no service is registered for is taken for the body; for an injected IActorProxyFactory, "
+                + "services.AddActorProxyFactory() of Snapper.DaprCompatibility registers one. ASP.NET says: "
+                + wrong.Message,
+                wrong);
+        }
+    }
 
     private static async Task<JsonObject> Ask(RequestDelegate endpoint, IServiceProvider services)
     {

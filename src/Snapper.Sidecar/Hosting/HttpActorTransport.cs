@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Globalization;
 using System.Text.Json;
@@ -103,6 +104,8 @@ public sealed class HttpActorTransport
         private readonly FrozenDictionary<string, string>.AlternateLookup<ReadOnlySpan<char>> _types =
             types.GetAlternateLookup<ReadOnlySpan<char>>();
 
+        private readonly ConcurrentDictionary<string, bool> _toldOfTimers = new(StringComparer.Ordinal);
+
         public Task Call(HttpContext context)
         {
             if (!token.Accepts(context.Request))
@@ -124,6 +127,11 @@ public sealed class HttpActorTransport
 
             if (route.Method.StartsWith("remind/", StringComparison.Ordinal) || route.Method.StartsWith("timer/", StringComparison.Ordinal))
             {
+                if (_toldOfTimers.TryAdd(type, true))
+                {
+                    HostLog.NoTimers(logger, type, route.Method.ToString(), route.Id.ToString());
+                }
+
                 return Refusal.NoTimers(context, type);
             }
 

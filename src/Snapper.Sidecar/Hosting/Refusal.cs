@@ -16,7 +16,8 @@ internal static class Refusal
     public static Task UnknownType(HttpContext context) =>
         Write(context, StatusCodes.Status404NotFound, "This app does not host this actor type.");
 
-    // 404, because daprd takes it as final and does not try the callback again.
+    // daprd 1.18.1 logs "actor method not found" and tries a reminder four times in all, a second apart. One that fires
+    // once is gone then.
     public static Task NoTimers(HttpContext context, string type) =>
         Write(context, StatusCodes.Status404NotFound, $"Actors of type {type} take no Dapr timers or reminders: let a plain actor or a job submit a transaction instead.");
 
