@@ -61,6 +61,22 @@ public sealed class MethodEndpointTests
         Assert.Equal(input, Encoding.UTF8.GetString(request.Input.Span));
     }
 
+    [Theory]
+    [InlineData("""[{"to":"bob"},10]""", "Transfer", "The call has 2 arguments, ")]
+    [InlineData("[1,2,3]", "Transfer", "The call has 3 arguments, ")]
+    [InlineData("[1]", "Transfer", null)]
+    [InlineData("[1,2]", "Sum", null)]
+    public async Task Several_arguments_that_are_no_input_are_counted(string body, string method, string? words)
+    {
+        var door = FakeTransactionService.Rejecting(RejectionKind.Invalid);
+
+        using var json = JsonDocument.Parse((await Call(door, body, method: method)).Body);
+
+        var detail = json.RootElement.GetProperty("detail").GetString()!;
+        Assert.Equal(words is not null, detail.StartsWith(words ?? "The call", StringComparison.Ordinal));
+        Assert.Equal(400, json.RootElement.GetProperty("status").GetInt32());
+    }
+
     [Fact]
     public async Task A_method_without_result_answers_a_typed_proxy_with_nothing()
     {

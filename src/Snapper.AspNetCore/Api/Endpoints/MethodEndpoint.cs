@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Snapper.AspNetCore.Api.Access;
 using Snapper.AspNetCore.Api.Answers;
@@ -39,7 +40,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         ActorCall call, string type, bool isTooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held,
             CancellationToken cancellation)
     {
-        if (TryRead(call, type, isTooLarge, origin, out var request) is { } problem)
+        if (TryRead(call, type, isTooLarge, origin, out var request, out var arguments) is { } problem)
         {
             return Refuse(call, problem);
         }
@@ -58,7 +59,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         var envelope = await door.Submit(request, cancellation);
         held?.Hold(envelope.Result.Length);
-        return Reply(call, request, envelope);
+        return Reply(call, request, envelope, arguments);
     }
 
     /// <summary>What a call answers that is refused before it is read.</summary>
@@ -78,9 +79,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
     }
 
     private Problem? TryRead(
-        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest request)
+        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest request,
+        out int arguments)
     {
         request = null!;
+        arguments = 0;
         var unfit = ActorEndpoint.AddressRefusal(
             options, type, call.ActorId, call.Method, call.IdIsDoubtful, isTooLarge);
         if (unfit is not null)
@@ -88,7 +91,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             return Problem.Of(unfit, options.RetryAfter);
         }
 
-        if (TryReadInput(call, type, out var input) is { } unreadable)
+        if (TryReadInput(call, type, out var input, out arguments) is { } unreadable)
         {
             return unreadable;
         }
@@ -111,9 +114,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             : null;
     }
 
-    private Problem? TryReadInput(in ActorCall call, string type, out ReadOnlyMemory<byte> input)
+    private Problem? TryReadInput(
+        in ActorCall call, string type, out ReadOnlyMemory<byte> input, out int arguments)
     {
         input = call.Body;
+        arguments = 0;
         if (call.IsRemoting)
         {
             var isXml = !input.IsEmpty && input.Span[0] != (byte)'{';
@@ -124,7 +129,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         try
         {
-            input = OnlyElement(call.Body, takesList(type, call.Method));
+            (input, arguments) = OnlyElement(call.Body, takesList(type, call.Method));
             return null;
         }
         catch (JsonException wrong)
@@ -133,24 +138,27 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         }
     }
 
-    // The SDK for JavaScript sends an array of its arguments.
-    private static ReadOnlyMemory<byte> OnlyElement(ReadOnlyMemory<byte> body, bool isList)
+    // The SDK for JavaScript sends an array of its arguments. How many: 0 where it cannot be such an array.
+    private static (ReadOnlyMemory<byte> Input, int Arguments) OnlyElement(ReadOnlyMemory<byte> body, bool isList)
     {
         if (body.IsEmpty)
         {
-            return body;
+            return (body, 0);
         }
 
         var json = new Utf8JsonReader(body.Span);
         json.Read();
         var input = body;
-        if (json.TokenType == JsonTokenType.StartArray && json.Read() && json.TokenType != JsonTokenType.EndArray)
+        var count = 0;
+        if (json.TokenType == JsonTokenType.StartArray)
         {
-            var isArgument = !isList || json.TokenType == JsonTokenType.StartArray;
-            var start = (int)json.TokenStartIndex;
-            json.Skip();
-            var first = body[start..(int)json.BytesConsumed];
-            input = json.Read() && json.TokenType == JsonTokenType.EndArray && isArgument ? first : body;
+            while (json.Read() && json.TokenType != JsonTokenType.EndArray)
+            {
+                var isArgument = !isList || json.TokenType == JsonTokenType.StartArray;
+                var start = (int)json.TokenStartIndex;
+                json.Skip();
+                input = ++count == 1 && isArgument ? body[start..(int)json.BytesConsumed] : body;
+            }
         }
 
         while (json.Read())
@@ -158,10 +166,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             // Throws where the body is not one JSON value.
         }
 
-        return input;
+        return (input, isList ? 0 : count);
     }
 
-    private ActorReply Reply(in ActorCall call, TransactionRequest request, TransactionEnvelope envelope)
+    private ActorReply Reply(
+        in ActorCall call, TransactionRequest request, TransactionEnvelope envelope, int arguments)
     {
         if (call.WantsEnvelope)
         {
@@ -172,7 +181,10 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         if (Problem.Of(envelope, options.RetryAfter) is { } problem)
         {
-            return Failed(call, problem, envelope.Abort);
+            // An array is the whole input where a method reads one. Where it does not, arguments were meant.
+            return Failed(
+                call, arguments > 1 && problem.Status == 400 ? TooManyArguments(problem, arguments) : problem,
+                envelope.Abort);
         }
 
         if (envelope.IsResultDropped)
@@ -187,6 +199,11 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             : hasResult(request.Actor.Type, request.Method) ? new ActorReply(ActorRemoting.Result(result.Span))
             : new ActorReply(ReadOnlyMemory<byte>.Empty);
     }
+
+    private static Problem TooManyArguments(in Problem problem, int arguments) => Problem.Invalid(string.Create(
+        CultureInfo.InvariantCulture,
+        $"The call has {arguments} arguments, and a method of a transactional actor takes one, or none "
+        + $"({problem.Detail})"));
 
     // A typed proxy rethrows what comes as an exception. Of all other failures daprd makes a bare 500.
     private static ActorReply Failed(in ActorCall call, in Problem problem, AbortDetails? abort)
