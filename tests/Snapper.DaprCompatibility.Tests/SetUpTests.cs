@@ -46,7 +46,8 @@ public sealed class SetUpTests : IDisposable
     [Fact]
     public async Task A_factory_that_is_registered_already_stays()
     {
-        var own = new ActorProxyFactory(new ActorProxyOptions { HttpEndpoint = "http://127.0.0.1:1" });
+        var options = new ActorProxyOptions { HttpEndpoint = "http://127.0.0.1:1" };
+        var own = new Dapr.Actors.Client.ActorProxyFactory(options);
         await using var services = new ServiceCollection().AddSingleton<IActorProxyFactory>(own)
             .AddActorProxyFactory().BuildServiceProvider();
         Assert.Same(own, services.GetRequiredService<IActorProxyFactory>());

@@ -104,7 +104,7 @@ public sealed class HttpActorTransport
         private readonly FrozenDictionary<string, string>.AlternateLookup<ReadOnlySpan<char>> _types =
             types.GetAlternateLookup<ReadOnlySpan<char>>();
 
-        private readonly ConcurrentDictionary<string, bool> _toldOfTimers = new(StringComparer.Ordinal);
+        private readonly ConcurrentDictionary<string, bool> _typesWithTimers = new(StringComparer.Ordinal);
 
         public Task Call(HttpContext context)
         {
@@ -127,7 +127,7 @@ public sealed class HttpActorTransport
 
             if (route.Method.StartsWith("remind/", StringComparison.Ordinal) || route.Method.StartsWith("timer/", StringComparison.Ordinal))
             {
-                if (_toldOfTimers.TryAdd(type, true))
+                if (_typesWithTimers.TryAdd(type, true))
                 {
                     HostLog.NoTimers(logger, type, route.Method.ToString(), route.Id.ToString());
                 }

@@ -17,7 +17,7 @@ internal static class Refusal
         Write(context, StatusCodes.Status404NotFound, "This app does not host this actor type.");
 
     // daprd 1.18.1 logs "actor method not found" and tries a reminder four times in all, a second apart. One that fires
-    // once is gone then.
+    // once was deleted then.
     public static Task NoTimers(HttpContext context, string type) =>
         Write(context, StatusCodes.Status404NotFound, $"Actors of type {type} take no Dapr timers or reminders: let a plain actor or a job submit a transaction instead.");
 
