@@ -29,6 +29,17 @@ public sealed partial class LinkTests
         Assert.Equal([], broken);
     }
 
+    [Fact]
+    public void Pictures_are_small_and_shown()
+    {
+        var documents = string.Join('\n', Tree.Documents().Select(Tree.Read));
+        foreach (var picture in Directory.GetFiles(Path.Combine(Tree.Root, "docs", "pictures")))
+        {
+            Assert.InRange(new FileInfo(picture).Length, 1, 150_000);
+            Assert.Contains($"pictures/{Path.GetFileName(picture)})", documents, StringComparison.Ordinal);
+        }
+    }
+
     private static HashSet<string> Anchors(string text) =>
     [
         .. Named().Matches(text).Select(name => name.Groups[1].Value),
