@@ -18,18 +18,17 @@ public sealed class WarmUpTests
     [Fact]
     public async Task It_ends_when_nothing_is_left_to_compile()
     {
-        // What the first one leaves over, the later ones find done: in one of them nothing more is compiled, well before its time is up.
-        for (var i = 0; i < 5; i++)
+        // What the first one leaves over, the later ones find done: in one of them nothing more is compiled, before its
+        // time is up. On a busy machine one may find that with its last transactions, and only then.
+        var bound = TimeSpan.FromSeconds(20);
+        var warm = new List<WarmUpResult>();
+        do
         {
-            var warm = await WarmUp.Run(TimeSpan.FromSeconds(20), Always, CancellationToken.None);
-            if (warm.IsDone)
-            {
-                Assert.True(warm.Took < TimeSpan.FromSeconds(20), $"{warm}");
-                return;
-            }
+            warm.Add(await WarmUp.Run(bound, Always, CancellationToken.None));
         }
+        while (warm.Count < 5 && !(warm[^1].IsDone && warm[^1].Took < bound));
 
-        Assert.Fail("It never came to its end.");
+        Assert.True(warm[^1].IsDone && warm[^1].Took < bound, string.Join('\n', warm));
     }
 
     [Fact]

@@ -16,10 +16,10 @@ public sealed class UpdateSimulatorTests
     [Fact]
     public void States_with_versions_are_kept_while_old_and_new_workers_are_side_by_side()
     {
-        var totals = UpdateSimulator.Check(static () => new Savers(PurseActorDescriptor.Instance), seeds: 60);
+        var totals = UpdateSimulator.Check(static () => new Savers(PurseActorDescriptor.Instance), seeds: 30);
 
-        Assert.Equal(60, totals.Runs);
-        Assert.True(totals.Committed > 1_500, $"Only {totals.Committed} transactions were committed.");
+        Assert.Equal(30, totals.Runs);
+        Assert.True(totals.Committed > 700, $"Only {totals.Committed} transactions were committed.");
         Assert.True(totals.Aborted > 0, "No transaction met a newer state.");
         Assert.All(
             [
