@@ -118,6 +118,38 @@ public sealed class ApplicationTests : IDisposable
     }
 
     [Theory]
+    [InlineData(true, HttpStatusCode.Unauthorized)]
+    [InlineData(false, HttpStatusCode.OK)]
+    public async Task Plain_actors_are_guarded_by_the_token_of_the_sidecar_where_they_are_told_to_be(
+        bool areGuarded, HttpStatusCode withoutToken)
+    {
+        const string token = "a token of the application";
+        const string heat = "/actors/Thermostat/a/method/Heat";
+        await using var app = await WebApp.Start(
+            _data.FullName, s_counter,
+            static builder => builder.Services.AddActors(static options => options.Actors.RegisterActor<Thermostat>()),
+            application =>
+            {
+                var plain = application.MapActorsHandlers();
+                if (areGuarded)
+                {
+                    plain.RequireAppApiToken();
+                }
+
+                application.MapSnapper();
+            },
+            appToken: token);
+        using var past = await app.Client.PutAsync(heat, new StringContent("3"));
+        Assert.Equal(withoutToken, past.StatusCode);
+        using var request = new HttpRequestMessage(HttpMethod.Get, "/dapr/config");
+        request.Headers.Add("dapr-api-token", token);
+        using var config = await app.Client.SendAsync(request);
+        var types = JsonNode.Parse(await config.Content.ReadAsStringAsync())!["entities"]!;
+        Assert.Equal(["Thermostat", "Counter", "Counter@w1", "Mailbox@w1"], Names(types));
+        Assert.Equal("3", await Call(app, "Thermostat", "Heat", "3"));
+    }
+
+    [Theory]
     [InlineData("Counter")]
     [InlineData("Counter@w1")]
     [InlineData("Mailbox@w1")]

@@ -26,7 +26,7 @@ builder.Services.AddHealthChecks().AddSnapper();
 
 var app = builder.Build();
 app.MapSnapper();
-app.MapActorsHandlers();
+app.MapActorsHandlers().RequireAppApiToken();
 app.MapHealthChecks("/healthz");
 app.MapCarts();
 app.Run();

@@ -1,5 +1,7 @@
 using System.Text.Json.Nodes;
 using Snapper.AspNetCore.Api.Access;
+using Snapper.AspNetCore.Hosting;
+using Snapper.Sidecar;
 using Snapper.Sidecar.Hosting;
 
 namespace Snapper.AspNetCore.Applications;
@@ -104,6 +106,7 @@ internal sealed class SharedDaprConfig(IEndpointRouteBuilder endpoints)
         var context = new DefaultHttpContext { RequestServices = services };
         context.Request.Method = HttpMethods.Get;
         context.Request.Path = HttpActorTransport.ConfigAddress;
+        context.Request.Headers[DaprHeaders.ApiToken] = services.GetRequiredService<WorkerSettings>().AppApiToken;
         context.Response.Body = body;
         await endpoint(context);
         await context.Response.BodyWriter.FlushAsync();
