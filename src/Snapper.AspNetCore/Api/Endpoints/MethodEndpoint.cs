@@ -134,7 +134,8 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         }
         catch (JsonException wrong)
         {
-            return Problem.Invalid($"The body is not JSON: {wrong.Message}");
+            return Problem.Invalid(
+                $"The body is not JSON (line {wrong.LineNumber + 1}, byte {wrong.BytePositionInLine + 1}).");
         }
     }
 
