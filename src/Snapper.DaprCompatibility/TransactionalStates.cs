@@ -186,7 +186,7 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         var before = await Read();
         foreach (var (name, value) in _overwritten)
         {
-            if (value.HasChangedSince(json))
+            if (value.HasNews(json, out _))
             {
                 throw new InvalidOperationException(
                     $"The actor state '{name}' was set by this method, then by a call back to the actor, and the "
@@ -198,14 +198,8 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
         var given = new List<(Tracked Value, byte[]? Bytes)>();
         foreach (var (name, value) in _tracked)
         {
-            if (!value.IsFollowed)
+            if (value.HasNews(json, out var bytes))
             {
-                continue;
-            }
-
-            if (value.Follow == Following.Set || value.HasChangedSince(json))
-            {
-                var bytes = value.Encode(json);
                 changes.Add(new(name, bytes));
                 given.Add((value, bytes));
             }
@@ -324,9 +318,15 @@ internal sealed class TransactionalStates(TransactionalDaprActor actor, JsonSeri
 
         public void Give(byte[]? bytes) => (_given, Follow) = (bytes, Following.Given);
 
-        /// <summary>Is another one than when it was handed over.</summary>
-        public bool HasChangedSince(JsonSerializerOptions json) =>
-            CanChange && !_given.AsSpan().SequenceEqual(Encode(json));
+        /// <summary>It was set, or is another one than when it was handed over.</summary>
+        /// <param name="json">How values are written.</param>
+        /// <param name="bytes">It, as it is now; null: it is removed, or there is nothing new.</param>
+        public bool HasNews(JsonSerializerOptions json, out byte[]? bytes)
+        {
+            var isSet = Follow == Following.Set;
+            bytes = isSet || (IsFollowed && CanChange) ? Encode(json) : null;
+            return isSet || (bytes is not null && !_given.AsSpan().SequenceEqual(bytes));
+        }
 
         /// <summary>The states have it as it was handed over.</summary>
         public bool IsIn(NamedStates states, string name) => states.TryGet(name, out var bytes)
