@@ -6,9 +6,6 @@ namespace Snapper.AspNetCore;
 /// <summary>Addresses of an application that only its sidecar may call.</summary>
 public static class SnapperSidecarExtensions
 {
-    private const string Missing =
-        "The dapr-api-token header is missing or wrong: start the sidecar with the APP_API_TOKEN that this app has.";
-
     /// <summary>
     /// Lets in what shows <c>APP_API_TOKEN</c>, as a sidecar does that has the same one, and answers 401 to all else.
     /// Where the application has no such token, all are let in. Dapr's SDK does not look at the token: so
@@ -27,7 +24,7 @@ public static class SnapperSidecarExtensions
             {
                 endpoint.RequestDelegate = context => Token(context).Accepts(context.Request)
                     ? next(context)
-                    : Results.Problem(Missing, statusCode: StatusCodes.Status401Unauthorized).ExecuteAsync(context);
+                    : AppApiToken.Refuse(context);
             }
         });
         return endpoints;

@@ -71,7 +71,7 @@ public static class ActorRemoting
         }
         catch (JsonException wrong)
         {
-            return $"The body is not JSON (line {wrong.LineNumber + 1}, byte {wrong.BytePositionInLine + 1}).";
+            return JsonProblem.Of(wrong);
         }
     }
 

@@ -23,6 +23,9 @@ public sealed class AppApiToken
     /// <summary>Whether a request presents the token, exactly once. Takes equally long for every wrong token of a length.</summary>
     public bool Accepts(HttpRequest request) => _hash is null || Accepts(request.Headers[DaprHeaders.ApiToken]);
 
+    /// <summary>Answers a request that does not: 401, with what to do.</summary>
+    public static Task Refuse(HttpContext context) => Refusal.WrongToken(context);
+
     private bool Accepts(StringValues presented) =>
         presented is [{ Length: > 0 and <= 4096 } token] && CryptographicOperations.FixedTimeEquals(Hash(token), _hash);
 

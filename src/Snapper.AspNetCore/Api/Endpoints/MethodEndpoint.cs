@@ -40,7 +40,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
         ActorCall call, string type, bool isTooLarge, RequestOrigin origin, RequestCaller? caller, HeldBytes? held,
             CancellationToken cancellation)
     {
-        if (TryRead(call, type, isTooLarge, origin, out var request, out var arguments) is { } problem)
+        if (TryRead(call, type, isTooLarge, origin, out var request) is { } problem)
         {
             return Refuse(call, problem);
         }
@@ -59,7 +59,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         var envelope = await door.Submit(request, cancellation);
         held?.Hold(envelope.Result.Length);
-        return Reply(call, request, envelope, arguments);
+        return Reply(call, request, envelope);
     }
 
     /// <summary>What a call answers that is refused before it is read.</summary>
@@ -79,11 +79,9 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
     }
 
     private Problem? TryRead(
-        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest request,
-        out int arguments)
+        in ActorCall call, string type, bool isTooLarge, RequestOrigin origin, out TransactionRequest request)
     {
         request = null!;
-        arguments = 0;
         var unfit = ActorEndpoint.AddressRefusal(
             options, type, call.ActorId, call.Method, call.IdIsDoubtful, isTooLarge);
         if (unfit is not null)
@@ -91,7 +89,7 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             return Problem.Of(unfit, options.RetryAfter);
         }
 
-        if (TryReadInput(call, type, out var input, out arguments) is { } unreadable)
+        if (TryReadInput(call, type, out var input) is { } unreadable)
         {
             return unreadable;
         }
@@ -114,11 +112,9 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             : null;
     }
 
-    private Problem? TryReadInput(
-        in ActorCall call, string type, out ReadOnlyMemory<byte> input, out int arguments)
+    private Problem? TryReadInput(in ActorCall call, string type, out ReadOnlyMemory<byte> input)
     {
         input = call.Body;
-        arguments = 0;
         if (call.IsRemoting)
         {
             var isXml = !input.IsEmpty && input.Span[0] != (byte)'{';
@@ -129,37 +125,33 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         try
         {
-            (input, arguments) = OnlyElement(call.Body, takesList(type, call.Method));
+            input = OnlyElement(call.Body, takesList(type, call.Method));
             return null;
         }
         catch (JsonException wrong)
         {
-            return Problem.Invalid(
-                $"The body is not JSON (line {wrong.LineNumber + 1}, byte {wrong.BytePositionInLine + 1}).");
+            return Problem.Invalid(JsonProblem.Of(wrong));
         }
     }
 
-    // The SDK for JavaScript sends an array of its arguments. How many: 0 where it cannot be such an array.
-    private static (ReadOnlyMemory<byte> Input, int Arguments) OnlyElement(ReadOnlyMemory<byte> body, bool isList)
+    // The SDK for JavaScript sends an array of its arguments.
+    private static ReadOnlyMemory<byte> OnlyElement(ReadOnlyMemory<byte> body, bool isList)
     {
         if (body.IsEmpty)
         {
-            return (body, 0);
+            return body;
         }
 
         var json = new Utf8JsonReader(body.Span);
         json.Read();
         var input = body;
-        var count = 0;
-        if (json.TokenType == JsonTokenType.StartArray)
+        if (json.TokenType == JsonTokenType.StartArray && json.Read() && json.TokenType != JsonTokenType.EndArray)
         {
-            while (json.Read() && json.TokenType != JsonTokenType.EndArray)
-            {
-                var isArgument = !isList || json.TokenType == JsonTokenType.StartArray;
-                var start = (int)json.TokenStartIndex;
-                json.Skip();
-                input = ++count == 1 && isArgument ? body[start..(int)json.BytesConsumed] : body;
-            }
+            var isArgument = !isList || json.TokenType == JsonTokenType.StartArray;
+            var start = (int)json.TokenStartIndex;
+            json.Skip();
+            var first = body[start..(int)json.BytesConsumed];
+            input = json.Read() && json.TokenType == JsonTokenType.EndArray && isArgument ? first : body;
         }
 
         while (json.Read())
@@ -167,11 +159,10 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             // Throws where the body is not one JSON value.
         }
 
-        return (input, isList ? 0 : count);
+        return input;
     }
 
-    private ActorReply Reply(
-        in ActorCall call, TransactionRequest request, TransactionEnvelope envelope, int arguments)
+    private ActorReply Reply(in ActorCall call, TransactionRequest request, TransactionEnvelope envelope)
     {
         if (call.WantsEnvelope)
         {
@@ -182,10 +173,8 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
 
         if (Problem.Of(envelope, options.RetryAfter) is { } problem)
         {
-            // An array is the whole input where a method reads one. Where it does not, arguments were meant.
             return Failed(
-                call, arguments > 1 && problem.Status == 400 ? TooManyArguments(problem, arguments) : problem,
-                envelope.Abort);
+                call, problem.Status == 400 ? OfArguments(problem, call, request.Actor.Type) : problem, envelope.Abort);
         }
 
         if (envelope.IsResultDropped)
@@ -201,10 +190,31 @@ internal sealed class MethodEndpoint(ITransactionService door, ApiOptions option
             : new ActorReply(ReadOnlyMemory<byte>.Empty);
     }
 
-    private static Problem TooManyArguments(in Problem problem, int arguments) => Problem.Invalid(string.Create(
-        CultureInfo.InvariantCulture,
-        $"The call has {arguments} arguments, and a method of a transactional actor takes one, or none "
-        + $"({problem.Detail})"));
+    // An array is the whole input where a method reads one. Where it does not, arguments were meant.
+    private Problem OfArguments(in Problem problem, in ActorCall call, string type)
+    {
+        var arguments = takesList(type, call.Method) ? 0 : Elements(call.Body.Span);
+        return arguments <= 1 ? problem : Problem.Invalid(string.Create(
+            CultureInfo.InvariantCulture,
+            $"The call has {arguments} arguments, and a method of a transactional actor takes one, or none "
+            + $"({problem.Detail})"));
+    }
+
+    // Of a body that was read already.
+    private static int Elements(ReadOnlySpan<byte> body)
+    {
+        var json = new Utf8JsonReader(body);
+        var count = 0;
+        if (!body.IsEmpty && json.Read() && json.TokenType == JsonTokenType.StartArray)
+        {
+            for (; json.Read() && json.TokenType != JsonTokenType.EndArray; count++)
+            {
+                json.Skip();
+            }
+        }
+
+        return count;
+    }
 
     // A typed proxy rethrows what comes as an exception. Of all other failures daprd makes a bare 500.
     private static ActorReply Failed(in ActorCall call, in Problem problem, AbortDetails? abort)

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Snapper.AspNetCore.Api.Answers;
+using Snapper.Sidecar.Hosting;
 
 namespace Snapper.AspNetCore.Api.Requests;
 
@@ -10,7 +11,7 @@ internal static class BodyErrors
     /// <param name="wrong">What the serializer threw.</param>
     /// <param name="fields">The fields that the body has.</param>
     public static string Words(JsonException wrong, string fields) => wrong.InnerException is JsonException broken
-        ? $"The body is not JSON (line {broken.LineNumber + 1}, byte {broken.BytePositionInLine + 1})."
+        ? JsonProblem.Of(broken)
         : $"The body is wrong at {ClippedText.Of(wrong.Path ?? "$")}: there is no such field here, it is repeated, or "
             + $"its value is not of the field's type. Fields are {fields}.";
 }
