@@ -30,16 +30,13 @@ internal sealed class HostedActors
         {
             foreach (var type in types)
             {
-                if (origins.TryGetValue(type.Type, out var known) && known == origin)
-                {
-                    throw new UsageException($"The actor types of {origin} are added twice; add them once.");
-                }
-
                 if (!origins.TryAdd(type.Type, origin))
                 {
-                    throw new UsageException(
-                        $"The actor type {type.Type} is in {origin}, and in {origins[type.Type]}: "
-                        + $"give one of them another name{otherwise}.");
+                    var known = origins[type.Type];
+                    throw new UsageException(known == origin
+                        ? $"The actor types of {origin} are added twice; add them once."
+                        : $"The actor type {type.Type} is in {origin}, and in {known}: "
+                            + $"give one of them another name{otherwise}.");
                 }
 
                 descriptors.Add(type);

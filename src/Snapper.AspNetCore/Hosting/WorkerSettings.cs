@@ -1,5 +1,5 @@
-using Microsoft.AspNetCore.Server.Kestrel.Core;
 using System.Net;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Snapper.AspNetCore.Processes;
 
 namespace Snapper.AspNetCore.Hosting;

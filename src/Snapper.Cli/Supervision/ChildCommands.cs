@@ -60,8 +60,8 @@ internal static class ChildCommands
     {
         var arguments = new List<string>
         {
-            "--app-id", options.AppId, "--app-protocol", ports.App > 0 ? "h2c" : "http", "--dapr-http-port",
-                Text(options.SidecarPortOf(i)),
+            "--app-id", options.AppId, "--app-protocol", ports.App > 0 ? "h2c" : "http",
+            "--dapr-http-port", Text(options.SidecarPortOf(i)),
             "--app-port", Text(ports.App > 0 ? ports.App : options.WorkerPort(i)), "--dapr-grpc-port", Text(ports.Grpc),
             "--dapr-internal-grpc-port", Text(ports.Internal), "--dapr-internal-grpc-listen-address", "127.0.0.1",
             "--dapr-listen-addresses", "127.0.0.1", "--placement-host-address", $"127.0.0.1:{Text(ports.Placement)}",
@@ -176,8 +176,9 @@ internal static class ChildCommands
         };
     }
 
-    // Under 'dotnet Snapper.Cli.dll' we run in the host that our programs need, too.
-    /// <summary>The program that runs assemblies.</summary>
+    /// <summary>
+    /// The program that runs assemblies. Under 'dotnet Snapper.Cli.dll' we run in the host that our programs need, too.
+    /// </summary>
     public static string Host =>
         Environment.ProcessPath is { } own && Path.GetFileNameWithoutExtension(own) == "dotnet" ? own : "dotnet";
 

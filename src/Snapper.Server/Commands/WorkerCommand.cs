@@ -1,6 +1,6 @@
-using Microsoft.AspNetCore.Server.Kestrel.Core;
 using System.CommandLine;
 using System.Net;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
 using Snapper.Server.Hosting;
@@ -55,8 +55,8 @@ internal static class WorkerCommand
 
     private static readonly Option<string> s_appProtocol = Options.Of(
         "--app-protocol", "WORD",
-        "http | h2c: what is spoken at --app-port, as the sidecar is told; h2c costs less", Values.Word("http", "h2c"),
-            "http");
+        "http | h2c: what is spoken at --app-port, as the sidecar is told; h2c costs less",
+        Values.Word("http", "h2c"), "http");
 
     private static readonly Option<int> s_metricsPort = Options.Whole(
         "--metrics-port", "PORT", "where /metrics is served as well, and nothing else (default: nowhere)", 0, 1, 65535);
@@ -99,8 +99,7 @@ internal static class WorkerCommand
     public static readonly Command Command = CommandLines.Command(
         "worker", "one server process: 'up' starts it, and pods run it", Run,
         s_name, s_listenPort, s_podName, s_listenAddress, s_url, s_sidecarPort, s_appPort, s_appProtocol, s_metricsPort,
-            s_sidecar,
-        AppId, Actors, Apps,
+        s_sidecar, AppId, Actors, Apps,
         s_log, s_redis, s_logPlace, s_workers,
         s_leaveOnStop, s_takeShare, s_warmUp, Data, Fsync, s_runState, s_watchParent);
 
