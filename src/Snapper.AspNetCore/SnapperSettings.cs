@@ -27,7 +27,7 @@ internal static class SnapperSettings
                 nameof(WorkerOptions.TenantsApart),
             ])),
         ["Http"] = Names(["AllowedHosts", "AllowedOrigins"]),
-        ["Cluster"] = Names(["Lease", "Policy", "PolicyInterval"]),
+        ["Cluster"] = Names(["Lease", "Policy", "PolicyInterval", .. LinkConfiguration.Names]),
         ["Security"] = Names(
             ["Tokens", "TokensFile", "Methods", "TenantsApart", "SidecarMay", "Share", "RatePerSecond", "Burst"]),
     };

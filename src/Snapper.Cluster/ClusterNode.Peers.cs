@@ -36,10 +36,12 @@ internal sealed partial class ClusterNode : IPeers
         var peers = new List<PeerView>();
         foreach (var mailbox in Gate.Hub.Status())
         {
+            var route = Gate.RouteOf(mailbox.Worker);
             peers.Add(new PeerView(
                 Incarnation.NameOf(mailbox.Worker), mailbox.Peer.Epoch, mailbox.QueuedMessages,
                 Math.Round(mailbox.Unanswered.TotalMilliseconds), mailbox.MessagesSent, mailbox.MessagesReceived,
-                mailbox.Retransmissions, mailbox.LastProblem, mailbox.Via == 0 ? null : Incarnation.NameOf(mailbox.Via)));
+                mailbox.Retransmissions, mailbox.LastProblem, mailbox.Via == 0 ? null : Incarnation.NameOf(mailbox.Via),
+                route is { IsDirect: true }, route?.Problem));
         }
 
         var master = Requests.Master;

@@ -128,9 +128,13 @@ public sealed record ClusterStatusView(
 /// <param name="Retransmissions">Packets.</param>
 /// <param name="LastProblem">Of the last packet that was not taken; null: none.</param>
 /// <param name="Via">The worker that passes on what is for it, since it does not answer directly; null: none.</param>
+/// <param name="DirectLink">What is for it goes by a direct link; else through the sidecars.</param>
+/// <param name="LinkProblem">Why there is no direct link; null: there is, it is just being made, or none is
+/// wanted.</param>
 public sealed record PeerView(
     string Worker = "", long Epoch = 0, long Queued = 0, double UnansweredMs = 0, long Sent = 0, long Received = 0,
-    long Retransmissions = 0, string? LastProblem = null, string? Via = null);
+    long Retransmissions = 0, string? LastProblem = null, string? Via = null, bool DirectLink = false,
+    string? LinkProblem = null);
 
 /// <summary><c>GET /readyz</c> and <c>GET /healthz</c>: <c>healthy</c> or <c>unhealthy</c>.</summary>
 public sealed record ReadyView(string Status = "")

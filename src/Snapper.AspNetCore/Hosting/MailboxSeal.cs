@@ -33,6 +33,10 @@ internal sealed class MailboxSeal
     /// <summary>Nothing is shown, and nothing asked for.</summary>
     public static MailboxSeal None { get; } = new([]);
 
+    /// <summary>What direct links are proved with, of each secret; none: there is no secret.</summary>
+    public IReadOnlyList<byte[]> LinkKeys =>
+        [.. _keys.Select(static key => HMACSHA256.HashData(key, "direct links"u8))];
+
     /// <summary>There is a secret.</summary>
     public bool IsOn => _keys.Length > 0;
 

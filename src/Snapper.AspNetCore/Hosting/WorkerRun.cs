@@ -2,6 +2,8 @@ using System.Globalization;
 using System.Net.Sockets;
 using Snapper.AspNetCore.Processes;
 using Snapper.Cluster;
+using Snapper.Cluster.Links;
+using Snapper.Cluster.Mailboxes;
 using Snapper.Cluster.Membership;
 using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
@@ -44,6 +46,7 @@ internal sealed class WorkerRun(
     private DaprSidecarClient? _sidecar;
     private TelemetryExport? _telemetry;
     private Storage? _storage;
+    private LinkTransport? _links;
 
     /// <summary>
     /// Serves until cancelled, then drains and returns. HTTP still listens then: answers are on their way.
@@ -139,6 +142,7 @@ internal sealed class WorkerRun(
 
     public async ValueTask DisposeAsync()
     {
+        if (_links is not null) await _links.DisposeAsync();
         if (_storage is not null) await _storage.DisposeAsync();
         if (_telemetry is not null) await _telemetry.DisposeAsync();
         _sidecar?.Dispose();
@@ -230,16 +234,26 @@ internal sealed class WorkerRun(
         WorkerConfiguration.ForSeveral(options);
         storage.JoinsOthers();
         var cluster = WorkerConfiguration.Cluster(configuration);
+        var throughSidecar = new SidecarMailboxTransport(sidecar, seal);
+        if (_links is null && LinkConfiguration.Read(configuration, seal) is { } links)
+        {
+            _links = LinkConfiguration.Start(links, throughSidecar, _logger);
+        }
+
         return new ClusterSetup
         {
             OpenStore = self => storage.OpenCluster(self, cluster),
             ArchiveOf = storage.ArchiveOf,
-            Transport = new SidecarMailboxTransport(sidecar, seal),
-            Opened = parts.Mailbox.Open,
+            Transport = (IMailboxTransport?)_links ?? throughSidecar,
+            Opened = hub =>
+            {
+                parts.Mailbox.Open(hub);
+                _links?.Open(hub);
+            },
             Address = new MemberAddress(
                 settings.AppId,
                 settings.Url ?? $"http://127.0.0.1:{settings.ListenPort.ToString(CultureInfo.InvariantCulture)}",
-                Environment.ProcessId, WorkerConfiguration.Version),
+                Environment.ProcessId, WorkerConfiguration.Version, _links?.Address.ToString() ?? ""),
             Options = cluster,
             FirstWorkers = settings.FirstWorkers ?? 1,
             Balancing = WorkerConfiguration.Balancing(configuration),

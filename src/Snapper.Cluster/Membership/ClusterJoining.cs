@@ -74,7 +74,7 @@ internal sealed class ClusterJoining : IAsyncDisposable
         await joining.DemandStored(recovered, cancellation).ConfigureAwait(false);
         joining.Gate.Read(setup.Options.Number, opening.Epoch, decided);
         cluster.Opened(joining.Gate.Hub);
-        await joining.Lease.Begin(cluster.Address, cancellation).ConfigureAwait(false);
+        joining.Gate.System = await joining.Lease.Begin(cluster.Address, cancellation).ConfigureAwait(false);
         try
         {
             await joining.Declare(cancellation).ConfigureAwait(false);
@@ -160,7 +160,9 @@ internal sealed class ClusterJoining : IAsyncDisposable
             return new SettledRecovery(opening, [], recovered);
         }
 
-        foreach (var member in await Store.Members.Read(cancellation).ConfigureAwait(false))
+        var members = await Store.Members.Read(cancellation).ConfigureAwait(false);
+        Gate.OnMembers(members);
+        foreach (var member in members)
         {
             if (member.State == MemberState.Live && member.Incarnation.Worker != Store.Self.Worker)
             {

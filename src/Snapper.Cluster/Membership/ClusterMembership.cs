@@ -208,6 +208,7 @@ internal sealed partial class ClusterMembership : IAsyncDisposable
     {
         Members = await _store.Members.Read(_ending.Token).ConfigureAwait(false);
         _archives.Note(Members);
+        _node.Gate.OnMembers(Members);
         if (_node.Decisions.Kept is not null)
         {
             _node.First.PostRun(ForgetDecisionsOfTheResolved); // nothing here waits for it, as for an executor that user code keeps busy

@@ -43,8 +43,9 @@ internal sealed class LeaseKeeper : IAsyncDisposable
     }
 
     /// <summary>Registers, and begins to renew.</summary>
+    /// <returns>Id of the directory.</returns>
     /// <exception cref="LogLostException">The log has another owner already.</exception>
-    public async Task Begin(MemberAddress address, CancellationToken cancellation)
+    public async Task<string> Begin(MemberAddress address, CancellationToken cancellation)
     {
         var registered = await _store.Members.Register(address, cancellation).ConfigureAwait(false);
         if (!registered.IsDone)
@@ -62,6 +63,8 @@ internal sealed class LeaseKeeper : IAsyncDisposable
         {
             _loop = _background.Run(Go);
         }
+
+        return registered.Value.DirectoryId;
     }
 
     /// <summary>The lease is not renewed any more: this life leaves, has left, or gives up what it owns.</summary>

@@ -26,6 +26,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     private readonly Background _background;
     private readonly ILogger _logger;
     private readonly Action<Exception> _failed;
+    private readonly IMailboxTransport _transport;
     private readonly ClaimedLives _claimed;
     private readonly ConcurrentDictionary<long, Promise<bool>> _asked = new();
     private readonly ConcurrentDictionary<int, StreamRead> _streams = new(); // as each worker's was read last
@@ -40,6 +41,7 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
         _background = background;
         _logger = logger;
         _failed = failed;
+        _transport = transport;
         _claimed = new ClaimedLives(self, members, time, background, failed);
         Hub = new MailboxHub(self, transport, this, options, time);
     }
@@ -47,6 +49,15 @@ internal sealed class PeerMessenger : IMailboxOwner, IDisposable
     public Incarnation Self { get; }
 
     public MailboxHub Hub { get; }
+
+    /// <summary>Id of the directory that this worker belongs to; empty: it is not registered yet.</summary>
+    public string System { get; set; } = "";
+
+    /// <summary>The workers were read.</summary>
+    public void OnMembers(IReadOnlyList<Member> members) => _transport.OnMembers(System, members);
+
+    /// <summary>How packets to a worker go now; null: there is but one way.</summary>
+    public MailboxRoute? RouteOf(int worker) => _transport.RouteOf(worker);
 
     /// <summary>Questions that were asked and not answered.</summary>
     public int OpenQuestions => _asked.Count;

@@ -71,13 +71,14 @@ public enum FenceWhen : byte
 /// <param name="Url">Its own HTTP address without the sidecar, e.g. <c>http://127.0.0.1:5002</c>; empty: none.</param>
 /// <param name="ProcessId">On its machine.</param>
 /// <param name="Version">Of the program.</param>
-public sealed record MemberAddress(string AppId, string Url, int ProcessId, string Version)
+/// <param name="Link">Where it takes direct links of other workers; empty: it takes none.</param>
+public sealed record MemberAddress(string AppId, string Url, int ProcessId, string Version, string Link = "")
 {
     private const int Longest = 1024;
 
     internal void Validate()
     {
-        foreach (var text in (ReadOnlySpan<string>)[AppId, Url, Version])
+        foreach (var text in (ReadOnlySpan<string>)[AppId, Url, Version, Link])
         {
             ArgumentNullException.ThrowIfNull(text);
             if (text.Length > Longest)

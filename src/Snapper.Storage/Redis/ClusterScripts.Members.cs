@@ -3,7 +3,10 @@ namespace Snapper.Storage.Redis;
 /// <content>Membership, the fence and the master's lease.</content>
 internal static partial class ClusterScripts
 {
-    /// <summary>ARGV: worker, lease in ms, app id, url, process id, version, a name for the directory if it has none.</summary>
+    /// <summary>
+    /// ARGV: worker, lease in ms, app id, url, process id, version, a name for the directory if it has none, where it
+    /// takes links.
+    /// </summary>
     public static readonly RedisScript Register = new(Library + Standing + """
         local w, key, at = ARGV[1], member(ARGV[1]), now()
         local m = call('HMGET', key, 'epoch', 'left')
@@ -20,7 +23,8 @@ internal static partial class ClusterScripts
           call('HSET', guardKey, 'divided', '1')
         end
         call('HSETNX', META, 'id', ARGV[7])
-        call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5], 'version', ARGV[6], 'lease', ARGV[2])
+        call('HSET', key, 'epoch', guardEpoch, 'since', text(at), 'app', ARGV[3], 'url', ARGV[4], 'pid', ARGV[5],
+            'version', ARGV[6], 'lease', ARGV[2], 'link', ARGV[8])
         call('HDEL', key, 'left', 'rescuer', 'rescuerEpoch', 'types')
         call('SADD', MEMBERS, w)
         call('ZADD', LEASES, text(at + tonumber(ARGV[2])), w)
@@ -73,7 +77,7 @@ internal static partial class ClusterScripts
 
     public static readonly RedisScript Look = new(Library + Standing + "return standing(now())");
 
-    /// <summary>Fifteen values for each worker.</summary>
+    /// <summary>Sixteen values for each worker.</summary>
     public static readonly RedisScript ReadMembers = new(Library + """
         local at, out = now(), {'OK'}
         local workers = call('SMEMBERS', MEMBERS)
@@ -83,7 +87,8 @@ internal static partial class ClusterScripts
         table.sort(workers, function(one, other) return tonumber(one) < tonumber(other) end)
         for _, w in ipairs(workers) do
           local key = member(w)
-          local m = call('HMGET', key, 'epoch', 'since', 'left', 'rescuer', 'rescuerEpoch', 'app', 'url', 'pid', 'version', 'expirations', 'evictions')
+          local m = call('HMGET', key, 'epoch', 'since', 'left', 'rescuer', 'rescuerEpoch', 'app', 'url', 'pid',
+              'version', 'expirations', 'evictions', 'link')
           if not m[1] then
             damaged(key, 'it is gone, and worker w' .. w .. ' is registered')
           end
@@ -93,7 +98,8 @@ internal static partial class ClusterScripts
           local l = call('HMGET', log(w), 'epoch', 'instance')
           local current = foreign(l[2]) and text(number(log(w), 'epoch', l[1]) + 1) or l[1] or '0'
           local values = {w, m[1], current, text(remaining), text(lived), m[3] or '0',
-            call('HGET', SHARES, w) or '0', m[4] or '0', m[5] or '0', m[6] or '', m[7] or '', m[8] or '0', m[9] or '', m[10] or '0', m[11] or '0'}
+            call('HGET', SHARES, w) or '0', m[4] or '0', m[5] or '0', m[6]
+                or '', m[7] or '', m[8] or '0', m[9] or '', m[10] or '0', m[11] or '0', m[12] or ''}
           for _, value in ipairs(values) do
             out[#out + 1] = value
           end

@@ -7,7 +7,7 @@ namespace Snapper.Storage.Redis;
 internal sealed class RedisClusterMembers(RedisClusterSession session, StateStoreOptions states, TimeProvider time) : IClusterMembers
 {
     private const string Members = "{cluster}:member";
-    private const int ValuesPerMember = 15;
+    private const int ValuesPerMember = 16;
     private volatile bool _registered;
 
     public async Task<ClusterResult<ClusterStanding>> Register(MemberAddress address, CancellationToken cancellation)
@@ -16,7 +16,8 @@ internal sealed class RedisClusterMembers(RedisClusterSession session, StateStor
         address.Validate();
         var answer = await session.RunUrgently(
             ClusterScripts.Register,
-            [session.Self.Worker, session.Options.LeaseMs, address.AppId, address.Url, address.ProcessId, address.Version, Guid.NewGuid().ToString("N")],
+            [session.Self.Worker, session.Options.LeaseMs, address.AppId, address.Url, address.ProcessId,
+                address.Version, Guid.NewGuid().ToString("N"), address.Link],
             cancellation).ConfigureAwait(false);
         _registered |= answer.Status == ClusterStatus.Done;
         return answer.With(Standing);
@@ -106,7 +107,9 @@ internal sealed class RedisClusterMembers(RedisClusterSession session, StateStor
             Rescuer = answer.Incarnation(at + 7, Members),
             Expirations = answer.Number(at + 13, Members),
             Evictions = answer.Number(at + 14, Members),
-            Address = new MemberAddress(answer.Text(at + 9), answer.Text(at + 10), (int)answer.Number(at + 11, Members), answer.Text(at + 12)),
+            Address = new MemberAddress(
+                answer.Text(at + 9), answer.Text(at + 10), (int)answer.Number(at + 11, Members), answer.Text(at + 12),
+                    answer.Text(at + 15)),
         };
     }
 }
