@@ -68,6 +68,37 @@ public static class BenchmarkSuite
             ("all local", new ClusterMix(TransactionKind.Pact, 0)), static run => run.LocalPerSecond,
             new Goal(0.75, 0.9, true)),
         new ClusterSidecarBenchmark(),
+        new TwoWorkersBenchmark(
+            "links-sidecars",
+            "PACT of 4 of all accounts, one per request through the sidecars: 2 workers ÷ 1 (throughput)",
+            new("2 workers", 2), new("1 worker", 1), Throughput, new Goal(0.55, 0.7, true)),
+        new TwoWorkersBenchmark(
+            "links-owner",
+            "PACT of 4 of all accounts, in batches straight to the root's owner: 2 workers ÷ 1 (throughput)",
+            new("2 workers", 2) { Direct = true }, new("1 worker", 1) { Direct = true }, Throughput,
+            new Goal(0.7, 0.9, true)),
+        new TwoWorkersBenchmark(
+            "links-cpu",
+            "PACT over 2 workers ÷ of one worker, in batches straight to the root's owner (CPU of servers)",
+            new("over 2 workers", 2) { Direct = true, Distributed = true }, new("1 worker", 1) { Direct = true },
+            TwoWorkersBenchmark.ServerCpu, new Goal(3, 2, false)),
+        new TwoWorkersBenchmark(
+            "links-act-cpu",
+            "ACT over 2 workers ÷ PACT over 2, in batches straight to the root's owner (CPU of servers)",
+            new("ACT over 2 workers", 2) { Direct = true, Distributed = true, Act = true },
+            new("PACT over 2 workers", 2) { Direct = true, Distributed = true },
+            TwoWorkersBenchmark.ServerCpu, new Goal(2, 1.5, false)),
+        new TwoWorkersBenchmark(
+            "links-lone", "lone PACT over 2 workers, idle, straight to a worker: median − median on 1 worker",
+            new("over 2 workers", 2) { Direct = true, Alone = true, Distributed = true },
+            new("1 worker", 1) { Direct = true, Alone = true },
+            TwoWorkersBenchmark.P50, new Goal(2, 0.7, false), isDifference: true),
+        new TwoWorkersBenchmark(
+            "links-beside-sidecars",
+            "PACT over 2 workers, in batches: by direct links ÷ through the sidecars (throughput)",
+            new("direct links", 2) { Direct = true, Distributed = true },
+            new("through the sidecars", 2) { Direct = true, Distributed = true, ThroughSidecars = true },
+            Throughput, new Goal(1, 3, true)),
         new ClusterMigrationBenchmark(
             "cluster-migration-aborts", "2 to 4 workers under load, half of all actors move: transactions aborted meanwhile", "%", new Goal(0.01, 0, false), static round => round.AbortedPercent),
         new ClusterMigrationBenchmark(

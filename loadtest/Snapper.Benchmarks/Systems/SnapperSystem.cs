@@ -13,6 +13,9 @@ public sealed class SnapperSystem : ISystemUnderTest
     private const string TransferItem =
         """{"actor":{"type":"Account","id":"{0}"},"method":"MultiTransfer","input":{"to":["{1}","{2}","{3}"],"amount":1},"mode":"pact","access":{"Account":{"{0}":1,"{1}":1,"{2}":1,"{3}":1}}}""";
 
+    private const string ActTransferItem =
+        """{"actor":{"type":"Account","id":"{0}"},"method":"MultiTransfer","input":{"to":["{1}","{2}","{3}"],"amount":1},"mode":"act"}""";
+
     private const string DepositItem =
         """{"actor":{"type":"Account","id":"{0}"},"method":"DepositChecking","input":{"amount":1},"mode":"pact","access":{"Account":{"{0}":1}}}""";
 
@@ -55,8 +58,10 @@ public sealed class SnapperSystem : ISystemUnderTest
 
     /// <summary>Starts it and waits for its line <c>ready {json}</c>.</summary>
     /// <param name="workers">How many, each with a sidecar.</param>
+    /// <param name="environment">Settings of all of them; null: none.</param>
     /// <exception cref="InvalidOperationException">It did not get ready, or runs on stand-ins that are not to be measured.</exception>
-    public static async Task<SnapperSystem> StartAsync(int workers = 1)
+    public static async Task<SnapperSystem> StartAsync(
+        int workers = 1, IReadOnlyDictionary<string, string?>? environment = null)
     {
         var root = ServerTools.RepositoryRoot();
         var program = Path.Combine(root, "snapper");
@@ -72,7 +77,7 @@ public sealed class SnapperSystem : ISystemUnderTest
             "up", "--workers", Text(workers), "--data", folder, "--base-port", Text(basePort), "--sidecar-port", Text(Ports.FreeRun(workers)),
             "--no-dashboard", "--fsync", "always", "--app-id", "snapper",
         ];
-        var up = ChildProcess.Start("./snapper up", program, arguments, workingDirectory: root);
+        var up = ChildProcess.Start("./snapper up", program, arguments, environment, root);
         var system = new SnapperSystem(up, folder);
         try
         {
@@ -105,6 +110,15 @@ public sealed class SnapperSystem : ISystemUnderTest
     /// <summary>The same straight to the worker.</summary>
     public HttpWorkload DirectBatchedMultiTransfer(IAccountChooser chooser, int batch) =>
         new(Worker, RequestTemplate.Batch(Worker, TransactionsPath, "", TransferItem, batch, 4), chooser, new EnvelopeAnswers());
+
+    /// <summary>The same straight to any worker, also as ACTs.</summary>
+    public static HttpWorkload DirectBatchedMultiTransfer(IAccountChooser chooser, Uri worker, int batch, bool act) =>
+        new(
+        worker,
+        batch == 1
+            ? RequestTemplate.Single("POST", worker, TransactionsPath, "", act ? ActTransferItem : TransferItem, 4)
+            : RequestTemplate.Batch(worker, TransactionsPath, "", act ? ActTransferItem : TransferItem, batch, 4),
+        chooser, new EnvelopeAnswers());
 
     /// <summary>Many one-account deposits per request, straight to the worker: for touching many accounts.</summary>
     public HttpWorkload BatchedDeposits(IAccountChooser chooser, int batch) =>
