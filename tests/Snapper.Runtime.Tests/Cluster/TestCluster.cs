@@ -6,6 +6,8 @@ using Snapper.Apps.SmallBank;
 using Snapper.Cluster;
 using Snapper.Cluster.Balancing;
 using Snapper.Cluster.Mailboxes;
+using Snapper.Cluster.Wire;
+using Snapper.Protocol.Channels;
 using Snapper.Protocol.Directory;
 using Snapper.Protocol.Identity;
 using Snapper.Runtime.Door;
@@ -144,6 +146,20 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
     /// The packets of one worker to another are lost from now on; its answers to the other's packets are not.
     /// </summary>
     public void CutCalls(int from, int to) => _cuts[(from, to)] = false;
+
+    /// <summary>Messages in packets that were sent, repetitions included: who, to whom, and their kind.</summary>
+    public ConcurrentQueue<(int From, int To, WireKind Kind)> Sent { get; } = new();
+
+    private void Note(int from, int to, ReadOnlyMemory<byte> packet)
+    {
+        if (ChannelPacket.TryRead(packet, out var read, out _))
+        {
+            foreach (var message in read)
+            {
+                Sent.Enqueue((from, to, (WireKind)message.Span[0]));
+            }
+        }
+    }
 
     /// <summary>All roads are good again.</summary>
     public void Heal() => _cuts.Clear();
@@ -396,6 +412,7 @@ internal sealed class TestCluster : ILoadTarget, IAsyncDisposable
                 await Task.Delay(Timeout.Infinite, cancellation);
             }
 
+            cluster.Note(from, worker, packet);
             var answer = cluster._hubs[worker] is { } hub ? await hub.Receive(packet.ToArray()) : MailboxHub.NotReady;
             if (cluster._cuts.TryGetValue((worker, from), out var answersToo) && answersToo)
             {
