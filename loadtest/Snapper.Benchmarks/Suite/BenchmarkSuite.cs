@@ -99,6 +99,12 @@ public static class BenchmarkSuite
             new("direct links", 2) { Direct = true, Distributed = true },
             new("through the sidecars", 2) { Direct = true, Distributed = true, ThroughSidecars = true },
             Throughput, new Goal(1, 3, true)),
+        new LinkMessageBenchmark(
+            "links-message-alone", "CPU of a message between 2 workers by a direct link, both ends, one at a time",
+            1, new Goal(100, 50, false)),
+        new LinkMessageBenchmark(
+            "links-message", "CPU of a message between 2 workers by a direct link, both ends, 256 under way",
+            256, new Goal(10, 4, false)),
         new ClusterMigrationBenchmark(
             "cluster-migration-aborts", "2 to 4 workers under load, half of all actors move: transactions aborted meanwhile", "%", new Goal(0.01, 0, false), static round => round.AbortedPercent),
         new ClusterMigrationBenchmark(
