@@ -20,6 +20,8 @@ internal sealed class LinkListener : IAsyncDisposable
     private readonly HashSet<Socket> _open = []; // guarded by the gate, as the next
     private readonly Dictionary<int, Socket> _current = []; // the last one of each worker: earlier ones are of no use
     private readonly SemaphoreSlim _unproved;
+    private long _saidRefused = long.MinValue / 2;
+    private long _refused; // since then
     private Task _accepting = Task.CompletedTask;
     private volatile Place? _place;
 
@@ -182,7 +184,7 @@ internal sealed class LinkListener : IAsyncDisposable
         if (!LinkHandshake.TryRead(hello, place.Hub.Own, place.System, _options.Keys, out var from, out var key,
             out var problem))
         {
-            LinkLog.Refused(_logger, problem);
+            NoteRefused(problem);
             return Refuse(frames, problem);
         }
 
@@ -195,13 +197,32 @@ internal sealed class LinkListener : IAsyncDisposable
 
         if (!LinkHandshake.IsProved(proof.Span, hello, welcome, key))
         {
-            LinkLog.Refused(_logger,
+            NoteRefused(
                 $"a connection that says it is {from} does not show this worker's SNAPPER_MAILBOX_SECRET");
             return Refuse(frames, "the proof of the secret is wrong");
         }
 
         frames.Send(0, [1]);
         return (place.Hub, from);
+    }
+
+    /// <summary>A line a second at most: any process of the machine may connect.</summary>
+    private void NoteRefused(string problem)
+    {
+        var now = Environment.TickCount64;
+        var others = 0L;
+        lock (_gate)
+        {
+            if (now < _saidRefused + 1000)
+            {
+                _refused++;
+                return;
+            }
+
+            (others, _refused, _saidRefused) = (_refused, 0, now);
+        }
+
+        LinkLog.Refused(_logger, problem, others);
     }
 
     private static (MailboxHub, Incarnation)? Refuse(FrameStream frames, string why)

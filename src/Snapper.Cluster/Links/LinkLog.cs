@@ -13,8 +13,10 @@ internal static partial class LinkLog
         Message = "There is no direct link to {Peer}; its packets go through the sidecars: {Problem}")]
     public static partial void ThroughSidecar(ILogger logger, string peer, string problem);
 
-    [LoggerMessage(EventId = 1102, Level = LogLevel.Warning, Message = "A direct link was refused: {Problem}")]
-    public static partial void Refused(ILogger logger, string problem);
+    [LoggerMessage(
+        EventId = 1102, Level = LogLevel.Warning,
+        Message = "A direct link was refused: {Problem} ({Others} more since the last such line)")]
+    public static partial void Refused(ILogger logger, string problem, long others);
 
     [LoggerMessage(EventId = 1103, Level = LogLevel.Debug, Message = "A link of another worker has ended: {Problem}")]
     public static partial void Ended(ILogger logger, string problem);
