@@ -109,6 +109,8 @@ public static class ModelRun
         var random = new ModelRandom(seed ^ 0xA5A5_5A5A_F00D_BEEF);
         var size = sizes[random.Next(sizes.Length)];
         scenario.Draw(ref random, size, options.Misfortunes);
+        scenario.FirstLocksWait = options.FirstLocksWait
+            || options.Variant is ModelVariant.HoldersWaitForOlder or ModelVariant.FirstWaiterCountsAsYoung;
         scenario.MayMove = options.Rules == ModelRules.Dependency && options.Scripts.Count == 0;
         for (var index = 0; index < options.Scripts.Count; index++)
         {

@@ -40,6 +40,13 @@ public sealed record ModelRunOptions
     /// <summary>Look for a smaller schedule that fails in the same way before reporting. Default: true.</summary>
     public bool Shrink { get; init; } = true;
 
+    /// <summary>
+    /// W1, proposed: an ACT that holds no lock waits, whatever the age of those ahead of it. The product does not have
+    /// it
+    /// yet. Default: false.
+    /// </summary>
+    public bool FirstLocksWait { get; init; }
+
     /// <summary>Ends a run early; the result then counts what was run.</summary>
     public CancellationToken Cancellation { get; init; }
 }

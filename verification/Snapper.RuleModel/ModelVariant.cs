@@ -120,6 +120,14 @@ public enum ModelVariant
     /// <summary>W1: everybody waits for every lock.</summary>
     NobodyDies,
 
+    /// <summary>W1, proposed: an ACT that holds locks waits for older ones as well.</summary>
+    HoldersWaitForOlder,
+
+    /// <summary>
+    /// W1, proposed: an ACT that waits without locks counts as young as it is, not as what is ahead of it.
+    /// </summary>
+    FirstWaiterCountsAsYoung,
+
     /// <summary>W1: a shared lock is upgraded beside other readers.</summary>
     UpgradeIgnoresReaders,
 

@@ -28,6 +28,7 @@ internal sealed partial class RuleModel
             _sharedHolders[actor] = 0;
             _exclusiveHolder[actor] = -1;
             _waiters[actor] = 0;
+            _waitsFirst[actor] = 0;
             _waitersForWrite[actor] = 0;
             _lockQueueLength[actor] = 0;
         }

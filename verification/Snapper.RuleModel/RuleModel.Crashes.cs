@@ -61,6 +61,7 @@ internal sealed partial class RuleModel
             _scheduled[actor] = 0;
             _touches[actor] = 0;
             _waiters[actor] = 0;
+            _waitsFirst[actor] = 0;
             _waitersForWrite[actor] = 0;
             _lockQueueLength[actor] = 0;
             _sharedHolders[actor] = 0;

@@ -12,7 +12,9 @@ internal sealed partial class RuleModel
     private readonly int[] _lockQueue = new int[A * MaxAttempts];
     private readonly int[] _lockQueueLength = new int[A];
     private readonly ulong[] _saidToWaitFor = new ulong[MaxAttempts];
+    private readonly ulong[] _waitsFirst = new ulong[A]; // of the waiters: those that hold nothing (W1, proposed)
     private bool _firstComeFirstServed;
+    private bool _firstLocksWait;
 
     private ulong ConflictingHolders(int attempt, int actor, bool writes)
     {
@@ -23,6 +25,65 @@ internal sealed partial class RuleModel
         }
 
         return holders & ~Bit(attempt);
+    }
+
+    /// <summary>
+    /// W1, proposed: an ACT that holds no lock, and asks for one thing at a time, may wait for older ones. No other
+    /// waits
+    /// for it but in the queue, and whoever does waits for what is ahead of it, too: so it counts as old as the oldest
+    /// of
+    /// these.
+    /// </summary>
+    private bool MayWaitForOlder(int attempt)
+    {
+        if (!_firstLocksWait || !_firstComeFirstServed || ScriptOf(attempt).IsParallel)
+        {
+            return false;
+        }
+
+        for (var actor = 0; actor < _actors; actor++)
+        {
+            if (_exclusiveHolder[actor] == attempt || Has(_sharedHolders[actor], attempt))
+            {
+                return Is(ModelVariant.HoldersWaitForOlder);
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>
+    /// Looked at anew each time: those ahead may end, and the oldest ACT must not die of what has gone.
+    /// </summary>
+    private int AgeInQueue(int waiter, int actor)
+    {
+        var age = _age[_client[waiter]];
+        if (!Has(_waitsFirst[actor], waiter) || Is(ModelVariant.FirstWaiterCountsAsYoung))
+        {
+            return age;
+        }
+
+        var writes = Has(_waitersForWrite[actor], waiter);
+        for (var holders = ConflictingHolders(waiter, actor, writes); holders != 0; holders &= holders - 1)
+        {
+            age = Math.Min(age, _age[_client[Lowest(holders)]]);
+        }
+
+        for (var i = 0; i < _lockQueueLength[actor]; i++)
+        {
+            var ahead = _lockQueue[(actor * MaxAttempts) + i];
+            if (ahead == waiter)
+            {
+                break;
+            }
+
+            if (writes || Has(_waitersForWrite[actor], ahead))
+            {
+                age = Math.Min(age, AgeInQueue(ahead, actor));
+            }
+        }
+
+        return age;
     }
 
     private bool IsOlder(int attempt, int other) => _age[_client[attempt]] < _age[_client[other]];
@@ -45,10 +106,19 @@ internal sealed partial class RuleModel
         {
             queued = isUpgrade ? 0 : queued;
         }
+
+        var waitsFirst = MayWaitForOlder(attempt);
         for (var others = blockers | queued; others != 0; others &= others - 1)
         {
             var other = Lowest(others);
-            var dies = Is(ModelVariant.WrongVictimInWaitDie) ? IsOlder(attempt, other) : !IsOlder(attempt, other);
+            var age = Has(blockers, other) ? _age[_client[other]] : AgeInQueue(other, actor);
+            if (waitsFirst)
+            {
+                continue;
+            }
+
+            var isOlder = _age[_client[attempt]] < age;
+            var dies = Is(ModelVariant.WrongVictimInWaitDie) ? isOlder : !isOlder;
             if (dies && !Is(ModelVariant.NobodyDies))
             {
                 Say($"{Name(attempt)} wants a lock on {ActorName(actor)} that {Name(other)}, which is older, {(Has(blockers, other) ? "holds" : "waits for")}.");
@@ -63,6 +133,8 @@ internal sealed partial class RuleModel
             _waiters[actor] |= Bit(attempt);
             _waitersForWrite[actor] |= writes ? Bit(attempt) : 0;
             _saidToWaitFor[attempt] |= blockers;
+            _waitsFirst[actor] |= waitsFirst ? Bit(attempt) : 0;
+
             var queue = _lockQueue.AsSpan(actor * MaxAttempts, ++_lockQueueLength[actor]);
             var position = _firstComeFirstServed && isUpgrade ? 0 : queue.Length - 1;
             queue[position..^1].CopyTo(queue[(position + 1)..]);
@@ -143,6 +215,11 @@ internal sealed partial class RuleModel
         for (var others = (writes ? _waiters[actor] : _waitersForWrite[actor]) & ~Bit(attempt); others != 0; others &= others - 1)
         {
             var other = Lowest(others);
+            if (Has(_waitsFirst[actor], other))
+            {
+                continue; // it holds nothing
+            }
+
             if (!IsOlder(other, attempt) && _firstComeFirstServed)
             {
                 Fail(ModelVerdict.BrokenInvariant, $"First come, first served: {Name(other)} waits on {ActorName(actor)} for {Name(attempt)}, which is older.");
@@ -163,6 +240,7 @@ internal sealed partial class RuleModel
 
         _waiters[actor] &= ~Bit(attempt);
         _waitersForWrite[actor] &= ~Bit(attempt);
+        _waitsFirst[actor] &= ~Bit(attempt);
         var queue = _lockQueue.AsSpan(actor * MaxAttempts, _lockQueueLength[actor]);
         var position = queue.IndexOf(attempt);
         queue[(position + 1)..].CopyTo(queue[position..]);

@@ -146,6 +146,7 @@ internal sealed partial class RuleModel
         // Some kinds of steps are slow in a run: uniform draws alone would never keep one message on its way for long.
         _slowKinds = (uint)_random.Next() & (uint)_random.Next();
         _firstComeFirstServed = _random.OneIn(2);
+        _firstLocksWait = scenario.FirstLocksWait;
         _placesBelowCeil = _random.OneIn(2);
         _freezeOnAnyUndo = _random.OneIn(2);
         _undoPossible = false;

@@ -23,6 +23,9 @@ internal sealed class Scenario
     /// </summary>
     public bool MayMove { get; set; }
 
+    /// <summary>W1, proposed: an ACT that holds no lock waits for older ones.</summary>
+    public bool FirstLocksWait { get; set; }
+
     /// <summary>The worker that owns an actor at first.</summary>
     public int OwnerOf(int actor) => actor % Workers;
 
@@ -54,6 +57,7 @@ internal sealed class Scenario
         Actors = other.Actors;
         Workers = other.Workers;
         MayMove = other.MayMove;
+        FirstLocksWait = other.FirstLocksWait;
         Count = other.Count;
         Crashes = other.Crashes;
         MasterCrashes = other.MasterCrashes;

@@ -23,6 +23,20 @@ public sealed class RuleModelTests(ITestOutputHelper output)
         Assert.All(result.StepCounts, static step => Assert.True(step.Value > 0, $"{step.Key} never ran"));
     }
 
+    [Theory]
+    [InlineData(ModelRules.Prefix)]
+    [InlineData(ModelRules.Dependency)]
+    public void First_locks_that_wait_hold_in_every_schedule(ModelRules rules)
+    {
+        var result = ModelRun.Execute(new ModelRunOptions
+        {
+            Rules = rules, FirstLocksWait = true, Schedules = Schedules / 2,
+        });
+
+        output.WriteLine(result.ToString());
+        Assert.True(result.Passed, result.ToString());
+    }
+
     public static TheoryData<ModelVariant> Variants()
     {
         var variants = new TheoryData<ModelVariant>();
