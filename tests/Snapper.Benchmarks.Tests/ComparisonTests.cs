@@ -22,6 +22,31 @@ public sealed class ComparisonTests
         Assert.Equal(expected, string.Concat(AbbaOrder.Of(repetitions).Select(isB => isB ? 'B' : 'A')));
 
     [Fact]
+    public void More_sides_take_turns_forwards_and_backwards() =>
+        Assert.Equal([0, 1, 2, 2, 1, 0, 0, 1, 2], AbbaOrder.Of(3, 3));
+
+    [Fact]
+    public async Task What_a_run_has_left_behind_is_looked_at_wherever_it_ran_unless_it_is_void_already()
+    {
+        var looked = 0;
+        var side = new Side("here", [new LoadShape(1)], (_, _) => new FakePipeline(tally => tally.Commit()), [])
+        {
+            Check = () => Task.FromResult(++looked == 1 ? null : "a value is lost"),
+        };
+        var shape = side.Shapes[0];
+        var run = await side.RunAsync(shape, Short, 1);
+        Assert.Null(run.Void);
+        Assert.Equal("a value is lost", (await side.RunAsync(shape, Short, 1)).Void);
+
+        var elsewhere = side with { Elsewhere = (_, _, seed) => Task.FromResult(run with { Committed = (long)seed }) };
+        var there = await elsewhere.RunAsync(shape, Short, 7);
+        Assert.Equal((7, "a value is lost"), (there.Committed, there.Void));
+        await (elsewhere with { Elsewhere = (_, _, _) => Task.FromResult(run with { Void = "broken" }) })
+            .RunAsync(shape, Short, 1);
+        Assert.Equal(3, looked);
+    }
+
+    [Fact]
     public async Task A_comparison_sweeps_both_sides_and_then_runs_them_in_turns_at_their_best()
     {
         var log = new List<string>();

@@ -124,7 +124,7 @@ public sealed record Report(MachineFacts Machine, BenchmarkOptions Options, IRea
 
     private static string SidesTable(IReadOnlyList<SideRuns> sides)
     {
-        var table = new Table("side", "loops", "committed/s", "CPU us per transaction", "of it", "p50 ms", "p99 ms", "attempts", "valid");
+        var table = new Table("side", "loops", "committed/s", "CPU us per transaction", "of it", "p50 ms", "p99 ms", "attempts", "aborted", "valid");
         foreach (var side in sides)
         {
             table.Add(
@@ -136,6 +136,7 @@ public sealed record Report(MachineFacts Machine, BenchmarkOptions Options, IRea
                 Number(side.Summary(static run => run.P50 / 1000.0).Median),
                 Number(side.Summary(static run => run.P99 / 1000.0).Median),
                 side.Runs.Sum(static run => run.Attempts).ToString(CultureInfo.InvariantCulture),
+                Number(side.Summary(static run => run.AbortShare * 100).Median) + " %",
                 side.Void is null ? "yes" : "VOID");
         }
 

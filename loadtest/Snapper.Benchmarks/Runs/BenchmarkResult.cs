@@ -65,7 +65,7 @@ public sealed record BenchmarkResult
 
     /// <summary>The median of metric(A) ÷ metric(B) of neighbouring runs: for a machine that others use as well. No number when a run of either is void.</summary>
     public static BenchmarkResult PairedRatio(
-        string name, string what, Goal goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed, params SideRuns[] beside) => Compared(
+        string name, string what, Goal? goal, SideRuns a, SideRuns b, Func<RunResult, double> metric, ulong seed, params SideRuns[] beside) => Compared(
         name, what, goal, a, b, beside,
         () => (Summary.Of(Bootstrap.Ratios(a.Values(metric), b.Values(metric))).Median, Bootstrap.MedianOfRatios(a.Values(metric), b.Values(metric), seed)));
 
@@ -79,7 +79,7 @@ public sealed record BenchmarkResult
             Bootstrap.DifferenceOfMedians(a.Values(metric), b.Values(metric), seed))) with { Unit = "ms" };
 
     private static BenchmarkResult Compared(
-        string name, string what, Goal goal, SideRuns a, SideRuns b, SideRuns[] beside, Func<(double Measured, Interval Interval)> compare)
+        string name, string what, Goal? goal, SideRuns a, SideRuns b, SideRuns[] beside, Func<(double Measured, Interval Interval)> compare)
     {
         var result = new BenchmarkResult { Name = name, What = what, Goal = goal, Sides = [a, b, .. beside] };
         foreach (var side in new[] { a, b })

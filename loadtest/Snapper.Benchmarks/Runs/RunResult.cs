@@ -62,6 +62,9 @@ public sealed record RunResult
     /// <summary>Share of ACT attempts that did not commit, 0 to 1.</summary>
     public double ActAbortShare => ActAttempts == 0 ? 0 : (double)ActAborted / ActAttempts;
 
+    /// <summary>Share of all attempts that did not commit, 0 to 1.</summary>
+    public double AbortShare => Attempts == 0 ? 0 : (double)(Attempts - Committed) / Attempts;
+
     /// <summary>CPU microseconds per committed transaction of one role.</summary>
     public double CpuOf(string role) => Cpu.Where(share => share.Role == role).Sum(share => share.Microseconds) / Math.Max(1, Committed);
 

@@ -27,9 +27,20 @@ public sealed record Side(
     /// <summary>False: an abort makes the run void.</summary>
     public bool AbortsAllowed { get; init; }
 
+    /// <summary>Runs it in another process, which checks it, too; null: by loops of this process.</summary>
+    public Func<LoadShape, RunTimes, ulong, Task<RunResult>>? Elsewhere { get; init; }
+
+    /// <summary>Looks at what a run has left behind, and says what is wrong; null: it is not looked at.</summary>
+    public Func<Task<string?>>? Check { get; init; }
+
     /// <summary>Runs it once.</summary>
     public async Task<RunResult> RunAsync(LoadShape shape, RunTimes times, ulong seed)
     {
+        if (Elsewhere is not null)
+        {
+            return await JudgeAsync(await Elsewhere(shape, times, seed));
+        }
+
         var random = new FastRandom(seed);
         var pipelines = new IPipeline[shape.Pipelines];
         for (var i = 0; i < pipelines.Length; i++)
@@ -38,7 +49,13 @@ public sealed record Side(
         }
 
         var result = await ClosedLoop.RunAsync(pipelines, times, Processes, OwnRole);
-        return AbortsAllowed ? result : result.WithoutAborts();
+        return await JudgeAsync(result);
+    }
+
+    private async Task<RunResult> JudgeAsync(RunResult result)
+    {
+        var judged = AbortsAllowed ? result : result.WithoutAborts();
+        return judged.Void is null && Check is not null ? judged with { Void = await Check() } : judged;
     }
 }
 

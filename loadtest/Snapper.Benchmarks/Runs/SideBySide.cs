@@ -15,26 +15,33 @@ public static class SideBySide
     /// <summary>Compares two sides.</summary>
     public static async Task<(SideRuns A, SideRuns B)> RunAsync(Side a, Side b, RunPlan plan, Action<string> progress)
     {
-        var sweepA = new List<SweepRun>();
-        var sweepB = new List<SweepRun>();
-        for (var i = 0; i < Math.Max(a.Shapes.Count, b.Shapes.Count); i++)
+        var runs = await RunAsync([a, b], plan, progress);
+        return (runs[0], runs[1]);
+    }
+
+    /// <summary>Compares any number of sides.</summary>
+    public static async Task<IReadOnlyList<SideRuns>> RunAsync(
+        IReadOnlyList<Side> sides, RunPlan plan, Action<string> progress)
+    {
+        var sweeps = sides.Select(static _ => new List<SweepRun>()).ToArray();
+        for (var i = 0; i < sides.Max(static side => side.Shapes.Count); i++)
         {
-            await SweepAsync(a, i, sweepA, plan, progress);
-            await SweepAsync(b, i, sweepB, plan, progress);
+            for (var side = 0; side < sides.Count; side++)
+            {
+                await SweepAsync(sides[side], i, sweeps[side], plan, progress);
+            }
         }
 
-        var (shapeA, shapeB) = (Best(a, sweepA), Best(b, sweepB));
-        var runsA = new List<RunResult>();
-        var runsB = new List<RunResult>();
-        foreach (var isB in AbbaOrder.Of(plan.Repetitions))
+        var shapes = sides.Zip(sweeps, Best).ToArray();
+        var runs = sides.Select(static _ => new List<RunResult>()).ToArray();
+        foreach (var at in AbbaOrder.Of(sides.Count, plan.Repetitions))
         {
-            var (side, shape, runs) = isB ? (b, shapeB, runsB) : (a, shapeA, runsA);
-
-            // The n-th runs of both sides draw the same accounts.
-            runs.Add(await OnceAsync(side, shape, plan.Times, plan.Seed + (ulong)runs.Count, progress));
+            // The n-th runs of all sides draw the same accounts.
+            var seed = plan.Seed + (ulong)runs[at].Count;
+            runs[at].Add(await OnceAsync(sides[at], shapes[at], plan.Times, seed, progress));
         }
 
-        return (new SideRuns(a.Name, shapeA, runsA, sweepA), new SideRuns(b.Name, shapeB, runsB, sweepB));
+        return [.. sides.Select((side, at) => new SideRuns(side.Name, shapes[at], runs[at], sweeps[at]))];
     }
 
     /// <summary>Measures one side alone.</summary>
