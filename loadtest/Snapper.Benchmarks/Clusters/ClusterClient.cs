@@ -28,16 +28,7 @@ public sealed class ClusterClient(Uri worker) : IDisposable
     /// <exception cref="InvalidOperationException">A partition has no owner.</exception>
     public async Task<int[]> OwnersAsync(int accounts, IReadOnlyList<ReadyWorker> workers)
     {
-        var byPartition = new int[Partition.Count];
-        foreach (var worker in workers)
-        {
-            var answer = await _client.GetFromJsonAsync<JsonElement>($"/v1/directory?worker={worker.Name}");
-            foreach (var partition in answer.GetProperty("partitions").EnumerateArray())
-            {
-                byPartition[partition.GetInt32()] = int.Parse(worker.Name.AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture);
-            }
-        }
-
+        var byPartition = await PartitionsAsync(workers);
         var owners = new int[accounts];
         for (var i = 0; i < accounts; i++)
         {
@@ -49,6 +40,22 @@ public sealed class ClusterClient(Uri worker) : IDisposable
         }
 
         return owners;
+    }
+
+    /// <summary>The worker of each partition, 1 for <c>w1</c>; 0: none.</summary>
+    public async Task<int[]> PartitionsAsync(IReadOnlyList<ReadyWorker> workers)
+    {
+        var byPartition = new int[Partition.Count];
+        foreach (var worker in workers)
+        {
+            var answer = await _client.GetFromJsonAsync<JsonElement>($"/v1/directory?worker={worker.Name}");
+            foreach (var partition in answer.GetProperty("partitions").EnumerateArray())
+            {
+                byPartition[partition.GetInt32()] = int.Parse(worker.Name.AsSpan(1), NumberStyles.None, CultureInfo.InvariantCulture);
+            }
+        }
+
+        return byPartition;
     }
 
     /// <inheritdoc />

@@ -35,6 +35,9 @@ public readonly record struct Transfer(int Root, int To1, int To2, int To3)
 /// <param name="Reason">Why it was aborted; null when committed.</param>
 public readonly record struct TransactionEnd(bool Committed, int Attempts, string? Reason)
 {
+    /// <summary>Not committed as far as its caller knows; its effects may be there all the same.</summary>
+    public bool InDoubt { get; init; }
+
     /// <summary>Counts it.</summary>
     public void CountIn(Tally tally, bool act)
     {

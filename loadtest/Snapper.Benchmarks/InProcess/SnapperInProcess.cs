@@ -35,6 +35,9 @@ public sealed class SnapperInProcess(InProcessSettings settings) : IInProcessSys
     /// <summary>What can be seen of the worker.</summary>
     public IWorkerInspection Inspection => _worker!.Inspection;
 
+    /// <summary>Takes any request.</summary>
+    public ITransactionService Door => _worker!.Door;
+
     /// <inheritdoc/>
     public IReadOnlyList<MeasuredProcess> Processes => [new MeasuredProcess("redis", _redis!.Id)];
 

@@ -36,7 +36,10 @@ public static class TransferRequests
     /// <summary>How it ended.</summary>
     public static TransactionEnd EndOf(TransactionEnvelope envelope) => envelope.Outcome == Outcome.Committed
         ? new TransactionEnd(true, envelope.Attempts, null)
-        : new TransactionEnd(false, Math.Max(1, envelope.Attempts), ReasonOf(envelope));
+        : new TransactionEnd(false, Math.Max(1, envelope.Attempts), ReasonOf(envelope))
+        {
+            InDoubt = envelope.Outcome == Outcome.InDoubt,
+        };
 
     private static byte[] InputOf(Transfer transfer)
     {

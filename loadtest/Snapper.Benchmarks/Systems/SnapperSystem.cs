@@ -19,8 +19,11 @@ public sealed class SnapperSystem : ISystemUnderTest
     private const string DepositItem =
         """{"actor":{"type":"Account","id":"{0}"},"method":"DepositChecking","input":{"amount":1},"mode":"pact","access":{"Account":{"{0}":1}}}""";
 
-    private const string TransactionsPath = "/v1/transactions";
-    private const string InvokePath = "/v1.0/invoke/snapper/method/v1/transactions";
+    /// <summary>The worker's own door for transactions.</summary>
+    public const string TransactionsPath = "/v1/transactions";
+
+    /// <summary>The same through a sidecar.</summary>
+    public const string InvokePath = "/v1.0/invoke/snapper/method/v1/transactions";
 
     // The first start may have to build the server.
     private static readonly TimeSpan StartDeadline = TimeSpan.FromMinutes(5);
