@@ -9,7 +9,7 @@ public sealed record BenchmarkOptions
 {
     private const double SecondsMax = 3600;
 
-    private static readonly Argument<string[]> s_names = new("NAME") { Description = "benchmarks; none: all, about two hours" };
+    private static readonly Argument<string[]> s_names = new("NAME") { Description = "benchmarks; none: all, about four hours" };
     private static readonly Option<double> s_duration = Seconds("--duration", "seconds of a measured run", 15);
     private static readonly Option<double> s_warmup = Seconds("--warmup", "seconds of load before it", 5);
     private static readonly Option<double> s_idle = Seconds("--idle", "seconds of the idle measurement", 20);

@@ -114,6 +114,16 @@ public static class BenchmarkSuite
         new ClusterFailoverBenchmark("cluster-failover", master: false),
         new ClusterFailoverBenchmark("cluster-failover-master", master: true),
         new ClusterScalingBenchmark(),
+        new OrleansInProcessBenchmark(OrleansLoad.Uniform, new Goal(20, 30, true)),
+        new OrleansHttpBenchmark(OrleansLoad.Uniform),
+        new OrleansTwoBenchmark(OrleansLoad.Uniform, new Goal(5, 15, true)),
+        new OrleansInProcessBenchmark(OrleansLoad.Zipf09, null),
+        new OrleansHttpBenchmark(OrleansLoad.Zipf09),
+        new OrleansTwoBenchmark(OrleansLoad.Zipf09),
+        new OrleansInProcessBenchmark(OrleansLoad.Lists, null),
+        new OrleansHttpBenchmark(OrleansLoad.Lists),
+        new OrleansTwoBenchmark(
+            OrleansLoad.Lists, new Goal(2, 5, true), new Goal(1.2, 3, true), new Goal(1.2, 3, true)),
     ];
 
     /// <summary>The named ones; all when no name is given.</summary>
