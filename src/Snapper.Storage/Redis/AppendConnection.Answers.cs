@@ -30,7 +30,7 @@ internal sealed partial class AppendConnection
             link.Send(_message);
             while (!link.IsClosed)
             {
-                TakeIn(link, link.Read());
+                TakeIn(link, link.Read(isLast: !_message.Waits));
             }
 
             // A command that began while the one before was told may be in flight here, and no read fails for it.
@@ -55,32 +55,50 @@ internal sealed partial class AppendConnection
         {
             // The server was restarted. It has said so before running anything.
             _isByText = true;
+            if (_message.Waits)
+            {
+                link.ReadCount(_message.WaitsForDisk, out _); // of what was not done
+            }
+
             link.Send(_message, byText: true);
             return;
         }
 
         _isByText = false;
-        if (reply.Text.SequenceEqual("OK"u8) && reply.Kind == RespKind.Bulk)
-        {
-            Complete(link, new AppendResult(AppendStatus.Appended), null);
-            return;
-        }
-
         AppendResult result = default;
         Exception? error = null;
-        try
+        if (reply.Text.SequenceEqual("OK"u8) && reply.Kind == RespKind.Bulk)
         {
-            result = ResultOf(reply);
+            result = new AppendResult(AppendStatus.Appended);
         }
-        catch (InvalidOperationException unknown)
+        else
         {
-            error = unknown;
+            try
+            {
+                result = ResultOf(reply);
+            }
+            catch (InvalidOperationException unknown)
+            {
+                error = unknown;
+            }
         }
 
-        if (result.Status == AppendStatus.Refused && RedisRefusal.IsNoPrimary(result.Detail))
+        if (_message.Waits)
         {
-            Leave(link); // the address leads elsewhere by now
-            Refused?.Invoke(result.Detail);
+            // Its answer is read in any case: the next command must not find it.
+            var isForDisk = _message.WaitsForDisk;
+            var count = link.ReadCount(isForDisk, out var refusal);
+            if (error is null && result.Status is AppendStatus.Appended or AppendStatus.AlreadyThere)
+            {
+                error = refusal is null ? _replicas.Judge(count, isForDisk) : _replicas.Refused(refusal, isForDisk);
+            }
+        }
+
+        if ((error is null && result.Status == AppendStatus.Refused && RedisRefusal.IsNoPrimary(result.Detail))
+            || error is TooFewReplicasException)
+        {
+            Leave(link); // the address may lead elsewhere by now
+            Doubted?.Invoke();
         }
 
         Complete(link, result, error);

@@ -20,6 +20,7 @@ internal sealed partial class AppendConnection : IDisposable
     private readonly RemoteCertificateValidationCallback? _trust;
     private readonly Action<AppendCommand> _succeeded;
     private readonly int _timeoutMs;
+    private readonly ReplicaWait _replicas;
     private readonly AppendMessage _message;
     private readonly SemaphoreSlim _turn = new(1, 1);
     private readonly Timer _timer;
@@ -40,21 +41,27 @@ internal sealed partial class AppendConnection : IDisposable
     /// <param name="keys">Names of the log's keys.</param>
     /// <param name="succeeded">Hears of a command that was done, before its task is complete.</param>
     /// <param name="trust">Decides on the server's certificate; null: the machine's rules do.</param>
-    public AppendConnection(RedisOptions options, RedisKeys keys, Action<AppendCommand> succeeded, RemoteCertificateValidationCallback? trust = null)
+    /// <param name="replicas">What those must have; null: what the options say.</param>
+    public AppendConnection(
+        RedisOptions options, RedisKeys keys, Action<AppendCommand> succeeded,
+        RemoteCertificateValidationCallback? trust = null, ReplicaWait? replicas = null)
     {
         _options = options;
         _trust = trust;
         _succeeded = succeeded;
-        _timeoutMs = (int)options.CommandTimeout.TotalMilliseconds;
-        _message = new AppendMessage(keys.Meta, keys.Stream);
+        _replicas = replicas ?? new ReplicaWait(options);
+        _timeoutMs = (int)options.CommandTimeout.TotalMilliseconds + (_replicas.Replicas > 0 ? _replicas.TimeoutMs : 0);
+        _message = new AppendMessage(keys.Meta, keys.Stream, _replicas);
         using (FlowSuppression.Start())
         {
             _timer = new Timer(static connection => ((AppendConnection)connection!).OnTimer(), this, Timeout.Infinite, Timeout.Infinite);
         }
     }
 
-    /// <summary>Hears why the server has refused a command.</summary>
-    public Action<string>? Refused { get; init; }
+    /// <summary>
+    /// Hears that the server may be the primary no more: it takes no writes, or has lost its replicas.
+    /// </summary>
+    public Action? Doubted { get; init; }
 
     /// <summary>True: there is a link, made or in the making, that the next command will use.</summary>
     public bool IsConnected

@@ -26,6 +26,7 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
     private Socket? _socket;
     private SslStream? _tls;
     private int _filled;
+    private int _taken;
     private bool _isAwaiting;
     private bool _closed;
 
@@ -90,27 +91,56 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
     }
 
     /// <summary>Waits for an answer, however long. Only for the reader; the text is good until the next call.</summary>
+    /// <param name="isLast">No other answer is due behind it.</param>
     /// <exception cref="RespException">What came is no answer, or more than one.</exception>
     /// <exception cref="IOException">The connection has ended; also <see cref="SocketException"/>.</exception>
-    public RespReply Read()
+    public RespReply Read(bool isLast = true)
     {
-        _filled = 0;
-        while (true)
+        Forget();
+        RespReply reply;
+        while (!RespReply.TryRead(_received.AsSpan(0, _filled), out reply, out _taken))
         {
-            if (RespReply.TryRead(_received.AsSpan(0, _filled), out var reply, out var length))
-            {
-                return length == _filled ? reply : throw new RespException("more than one answer to one command");
-            }
-
-            var room = _received.AsSpan(_filled);
-            var read = _tls?.Read(room) ?? _socket!.Receive(room, SocketFlags.None);
-            if (read == 0)
-            {
-                throw new IOException("Redis closed the connection.");
-            }
-
-            _filled += read;
+            Receive();
         }
+
+        CheckLast(isLast);
+        return reply;
+    }
+
+    /// <summary>The same for the answer of a <see cref="ReplicaWait"/>, the last one.</summary>
+    /// <param name="isForDisk">It asked for disks.</param>
+    /// <param name="error">The error that came in its place; null: none did.</param>
+    /// <exception cref="RespException">As <see cref="Read"/>; also the others.</exception>
+    public ReplicaCount ReadCount(bool isForDisk, out string? error)
+    {
+        Forget();
+        while (_filled == 0)
+        {
+            Receive();
+        }
+
+        error = null;
+        ReplicaCount count = default;
+        if (_received[0] == (byte)'-')
+        {
+            RespReply reply;
+            while (!RespReply.TryRead(_received.AsSpan(0, _filled), out reply, out _taken))
+            {
+                Receive();
+            }
+
+            error = Encoding.UTF8.GetString(reply.Text);
+        }
+        else
+        {
+            while (!ReplicaCount.TryRead(_received.AsSpan(0, _filled), isForDisk, out count, out _taken))
+            {
+                Receive();
+            }
+        }
+
+        CheckLast(isLast: true);
+        return count;
     }
 
     /// <summary>Ends the connection from any thread: whoever is inside a call gets an error soon. May be called again.</summary>
@@ -136,6 +166,34 @@ internal sealed class AppendLink(RedisOptions options, RemoteCertificateValidati
         Abort();
         WaitForSender();
         _tls?.Dispose();
+    }
+
+    /// <summary>What was read before makes room; what came behind it stays.</summary>
+    private void Forget()
+    {
+        _received.AsSpan(_taken, _filled - _taken).CopyTo(_received);
+        _filled -= _taken;
+        _taken = 0;
+    }
+
+    private void Receive()
+    {
+        var room = _received.AsSpan(_filled);
+        var read = _tls?.Read(room) ?? _socket!.Receive(room, SocketFlags.None);
+        if (read == 0)
+        {
+            throw new IOException("Redis closed the connection.");
+        }
+
+        _filled += read;
+    }
+
+    private void CheckLast(bool isLast)
+    {
+        if (isLast && _taken != _filled)
+        {
+            throw new RespException("more than one answer to one command");
+        }
     }
 
     private Socket Connect()

@@ -18,24 +18,36 @@ internal sealed class AppendMessage
     private readonly Script _appendOnInstance;
     private readonly Script _checkOnInstance;
     private readonly byte[] _arguments = new byte[512];
-    private readonly ArraySegment<byte>[] _appendParts = new ArraySegment<byte>[4];
-    private readonly ArraySegment<byte>[] _checkParts = new ArraySegment<byte>[2];
+    private readonly ArraySegment<byte>[] _appendParts;
+    private readonly ArraySegment<byte>[] _checkParts;
+    private readonly ReplicaWait _replicas;
     private Script _script;
     private ArraySegment<byte>[] _parts;
     private int _length;
 
-    public AppendMessage(RedisKey meta, RedisKey stream)
+    public AppendMessage(RedisKey meta, RedisKey stream, ReplicaWait replicas)
     {
+        var waits = replicas.Replicas > 0;
+        _replicas = replicas;
+        _appendParts = new ArraySegment<byte>[waits ? 5 : 4];
+        _checkParts = new ArraySegment<byte>[waits ? 3 : 2];
         _append = new Script(RedisScripts.Append, [meta, stream], 8);
-        _check = new Script(RedisScripts.CheckEpoch, [meta], 4);
+        _check = new Script(waits ? RedisScripts.CheckEpochTold : RedisScripts.CheckEpoch, [meta], 4);
         _appendOnInstance = new Script(RedisScripts.AppendOnInstance, [meta, stream], 8);
-        _checkOnInstance = new Script(RedisScripts.CheckEpochOnInstance, [meta], 4);
+        _checkOnInstance = new Script(
+            waits ? RedisScripts.CheckEpochToldOnInstance : RedisScripts.CheckEpochOnInstance, [meta], 4);
         _script = _check;
         _parts = _checkParts;
     }
 
     /// <summary>Each command looks whether the server is the one on which the log was opened.</summary>
     public bool IsBound { get; set; }
+
+    /// <summary>Behind the script goes what asks the replicas for it, and has an answer of its own.</summary>
+    public bool Waits => _replicas.Replicas > 0;
+
+    /// <summary>What asks them asks for their disks.</summary>
+    public bool WaitsForDisk { get; private set; }
 
     /// <summary>Bytes of the whole message when the script goes by its name.</summary>
     public int Bytes { get; private set; }
@@ -84,6 +96,11 @@ internal sealed class AppendMessage
         }
 
         Bytes = _script.ByName.Length + _length + command.Group.Length;
+        if (Waits)
+        {
+            WaitsForDisk = _replicas.IsForDisk;
+            _parts[^1] = _replicas.Command(WaitsForDisk);
+        }
     }
 
     /// <summary>Lets go of the group.</summary>

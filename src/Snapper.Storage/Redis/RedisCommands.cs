@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Security.Cryptography;
 using System.Text;
+using Snapper.Storage.Log;
 using StackExchange.Redis;
 
 namespace Snapper.Storage.Redis;
@@ -46,6 +47,7 @@ internal sealed class RedisCommands(
 
     private readonly Func<Task<ConnectionMultiplexer>> _connect = connect;
     private readonly TimeSpan _timeout = timeout;
+    private readonly Action<string> _refused = refused;
     private readonly Lock _gate = new();
 
     // Guarded by the gate.
@@ -54,9 +56,6 @@ internal sealed class RedisCommands(
     private bool _connecting;
 
     public IDatabase Database { get; private set; } = connection.GetDatabase();
-
-    /// <summary>To be told of a refusal that a script answers.</summary>
-    public Action<string> Refused { get; } = refused;
 
     /// <summary>The connection is up at this moment.</summary>
     public bool IsConnected => Database.Multiplexer.IsConnected;
@@ -171,6 +170,53 @@ internal sealed class RedisCommands(
         RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
         Run(script, keys, values, _timeout, cancellation);
 
+    /// <summary>
+    /// The same, and replicas must have what it did. Both go over one connection, side by side: the second command
+    /// waits for what that connection has written.
+    /// </summary>
+    /// <exception cref="TooFewReplicasException">They have not; what the script did is done.</exception>
+    public async Task<RedisResult> RunAndWait(
+        RedisScript script, RedisKey[] keys, RedisValue[] values, ReplicaWait replicas, CancellationToken cancellation)
+    {
+        var within = _timeout + TimeSpan.FromMilliseconds(replicas.TimeoutMs);
+        try
+        {
+            return await Send(batch => batch.ScriptEvaluateAsync(script.Hash, keys, values)).ConfigureAwait(false);
+        }
+        catch (RedisServerException error) when (error.Kind == RedisErrorKind.NoScript)
+        {
+            return await Send(batch => batch.ScriptEvaluateAsync(script.Text, keys, values, CommandFlags.NoScriptCache))
+                .ConfigureAwait(false);
+        }
+        catch (RedisServerException error)
+        {
+            _refused(error.Message);
+            throw;
+        }
+
+        async Task<RedisResult> Send(Func<IBatch, Task<RedisResult>> run)
+        {
+            var batch = Database.CreateBatch();
+            var running = run(batch);
+            var waiting = replicas.Ask(batch);
+            batch.Execute();
+            try
+            {
+                var answer = await Within(running, within, cancellation).ConfigureAwait(false);
+                await Within(waiting, within, cancellation).ConfigureAwait(false);
+                return answer;
+            }
+            catch when (!waiting.IsCompletedSuccessfully)
+            {
+                // Of what was not done it says nothing.
+                _ = waiting.ContinueWith(
+                    static w => _ = w.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted,
+                    TaskScheduler.Default);
+                throw;
+            }
+        }
+    }
+
     /// <summary>A script without effects whose answer may be large: it may take longer.</summary>
     public Task<RedisResult> ReadLarge(RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation) =>
         Run(script, keys, values, LargeFactor * _timeout, cancellation);
@@ -189,7 +235,7 @@ internal sealed class RedisCommands(
         }
         catch (RedisServerException error)
         {
-            Refused(error.Message);
+            _refused(error.Message);
             throw;
         }
     }

@@ -1,3 +1,4 @@
+using Snapper.Storage.Log;
 using StackExchange.Redis;
 
 namespace Snapper.Storage.Redis;
@@ -10,11 +11,14 @@ public sealed class RedisConnections : IAsyncDisposable
 {
     private readonly List<AppendConnection> _appends = [];
 
-    private RedisConnections(RedisOptions options, Connecting log, Connecting state)
+    private RedisConnections(RedisOptions options, Connecting log, Connecting state, Connecting? waiting)
     {
         Options = options;
+        Replicas = new ReplicaWait(options);
         Log = new RedisCommands(log.First, log.Connect, options.CommandTimeout, NoteRefusal);
         State = new RedisCommands(state.First, state.Connect, options.CommandTimeout, NoteRefusal);
+        Waiting = waiting is null ? null
+            : new RedisCommands(waiting.First, waiting.Connect, options.CommandTimeout, NoteRefusal);
     }
 
     /// <summary>As given.</summary>
@@ -28,6 +32,15 @@ public sealed class RedisConnections : IAsyncDisposable
     internal RedisCommands State { get; }
 
     /// <summary>
+    /// For what replicas must have before it is acknowledged: a connection that waits for them answers nothing else
+    /// meanwhile. Null: they are not asked.
+    /// </summary>
+    private RedisCommands? Waiting { get; }
+
+    /// <summary>Which replicas must have what is acknowledged.</summary>
+    internal ReplicaWait Replicas { get; }
+
+    /// <summary>
     /// The log that was opened over these connections last, by its worker: a server that does not know what it knows is
     /// not read from. Null: none.
     /// </summary>
@@ -39,15 +52,22 @@ public sealed class RedisConnections : IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
-        Connecting? log = null;
+        List<Connecting> made = [];
         try
         {
-            log = await Open("snapper-log").ConfigureAwait(false);
-            return new RedisConnections(options, log, await Open("snapper-state").ConfigureAwait(false));
+            string[] names = options.Replicas > 0
+                ? ["snapper-log", "snapper-state", "snapper-wait"]
+                : ["snapper-log", "snapper-state"];
+            foreach (var name in names)
+            {
+                made.Add(await Open(name).ConfigureAwait(false));
+            }
+
+            return new RedisConnections(options, made[0], made[1], made.ElementAtOrDefault(2));
         }
         catch
         {
-            log?.First.Dispose();
+            made.ForEach(static connecting => connecting.First.Dispose());
             throw;
         }
 
@@ -101,6 +121,37 @@ public sealed class RedisConnections : IAsyncDisposable
 
         await Log.DisposeAsync().ConfigureAwait(false);
         await State.DisposeAsync().ConfigureAwait(false);
+        if (Waiting is not null)
+        {
+            await Waiting.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Runs a script of which the caller acknowledges what it did: as many replicas have it as must.</summary>
+    /// <param name="script">It writes, whatever it answers of success.</param>
+    /// <param name="keys">Its keys.</param>
+    /// <param name="values">Its arguments.</param>
+    /// <param name="cancellation">Ends the waiting.</param>
+    /// <param name="alone">Of what needs no replicas: runs on this connection. Null: on that for states.</param>
+    /// <exception cref="TooFewReplicasException">They have not; it is done all the same.</exception>
+    internal async Task<RedisResult> Run(
+        RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation,
+        RedisCommands? alone = null)
+    {
+        if (Waiting is null)
+        {
+            return await (alone ?? State).Run(script, keys, values, cancellation).ConfigureAwait(false);
+        }
+
+        try
+        {
+            return await Waiting.RunAndWait(script, keys, values, Replicas, cancellation).ConfigureAwait(false);
+        }
+        catch (TooFewReplicasException)
+        {
+            NoteDoubt();
+            throw;
+        }
     }
 
     /// <summary>
@@ -132,7 +183,7 @@ public sealed class RedisConnections : IAsyncDisposable
     /// <summary>A connection for a log's appends. The log disposes of it; otherwise it ends with these connections.</summary>
     internal AppendConnection NewAppendConnection(RedisKeys keys, Action<AppendCommand> succeeded)
     {
-        var appends = new AppendConnection(Options, keys, succeeded) { Refused = NoteRefusal };
+        var appends = new AppendConnection(Options, keys, succeeded, replicas: Replicas) { Doubted = NoteDoubt };
         lock (_appends)
         {
             _appends.Add(appends);
@@ -141,17 +192,24 @@ public sealed class RedisConnections : IAsyncDisposable
         return appends;
     }
 
-    /// <summary>
-    /// A primary that a replica has replaced refuses every write, answers reads as of then, and keeps its connections,
-    /// while the address leads to the new one: all connect anew.
-    /// </summary>
-    private void NoteRefusal(string message)
+    /// <summary>Takes in why the server has refused a command.</summary>
+    internal void NoteRefusal(string message)
     {
         if (RedisRefusal.IsNoPrimary(message))
         {
-            Log.ConnectAnew();
-            State.ConnectAnew();
+            NoteDoubt();
         }
+    }
+
+    /// <summary>
+    /// A primary that a replica has replaced refuses every write, or has no replica any more, answers reads as of then,
+    /// and keeps its connections, while the address leads to the new one: all connect anew.
+    /// </summary>
+    private void NoteDoubt()
+    {
+        Log.ConnectAnew();
+        State.ConnectAnew();
+        Waiting?.ConnectAnew();
     }
 
     private sealed record Connecting(ConnectionMultiplexer First, Func<Task<ConnectionMultiplexer>> Connect);

@@ -50,6 +50,9 @@ public sealed record RedisDurability
     /// <summary>Differs after each start of the server.</summary>
     public required string RunId { get; init; }
 
+    /// <summary>How many replicas are connected to it.</summary>
+    public int ConnectedReplicas { get; init; }
+
     /// <summary>It copies another one, and takes no writes.</summary>
     public bool IsReplica { get; init; }
 
@@ -84,7 +87,7 @@ public sealed record RedisDurability
         var appendOnly = await Setting(commands, "appendonly", cancellation).ConfigureAwait(false);
         var appendSync = await Setting(commands, "appendfsync", cancellation).ConfigureAwait(false);
         var pauses = await Setting(commands, "no-appendfsync-on-rewrite", cancellation).ConfigureAwait(false) == "yes";
-        return new RedisDurability
+        var facts = new RedisDurability
         {
             Policy = pauses ? RedisFlushPolicy.None : PolicyOf(appendOnly ?? (info.GetValueOrDefault("aof_enabled") == "1" ? "yes" : "no"), appendSync),
             IsPausedByRewrite = pauses,
@@ -96,11 +99,14 @@ public sealed record RedisDurability
             RunId = info.GetValueOrDefault("run_id", ""),
             ProcessId = (int)Number(info, "process_id"),
             ServerVersion = info.GetValueOrDefault("redis_version", Unknown),
+            ConnectedReplicas = (int)Number(info, "connected_slaves"),
             IsReplica = info.GetValueOrDefault("role") == "slave",
             CannotWrite = info.GetValueOrDefault("aof_last_write_status") == "err",
             Clock = Number(info, "server_time_usec") is > 0 and var time
                 ? DateTimeOffset.FromUnixTimeMilliseconds(time / 1000) : null,
         };
+        connections.Replicas.Note(facts);
+        return facts;
     }
 
     private static RedisFlushPolicy PolicyOf(string appendOnly, string? appendSync) => (appendOnly, appendSync) switch

@@ -6,6 +6,15 @@ namespace Snapper.Storage.Redis;
 /// <summary>How to reach Redis and how to name things there.</summary>
 public sealed record RedisOptions
 {
+    /// <summary>Most <see cref="Replicas"/>.</summary>
+    public const int ReplicasMax = 16;
+
+    /// <summary>Shortest <see cref="ReplicaTimeout"/>.</summary>
+    public static readonly TimeSpan ReplicaTimeoutMin = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>Longest <see cref="ReplicaTimeout"/>.</summary>
+    public static readonly TimeSpan ReplicaTimeoutMax = TimeSpan.FromSeconds(60);
+
     // What the client library would ask of a server that it does not need to know; each would need a right.
     private static readonly CommandMap s_commands =
         CommandMap.Create(["CLUSTER", "SUBSCRIBE", "UNSUBSCRIBE"], available: false);
@@ -34,6 +43,18 @@ public sealed record RedisOptions
     /// <summary>How long a command may take before its effect counts as unknown; an append is then sent again. Large ones get a second more for each 8 MiB, reads of the log six times as long. Range: 100 ms to 60 s. Default: 5 s.</summary>
     public TimeSpan CommandTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// So many replicas must have what is acknowledged: a primary that ends takes nothing acknowledged with it while
+    /// one of them takes its place. Range: 0 to <see cref="ReplicasMax"/>. Default: 0, they are not asked.
+    /// </summary>
+    public int Replicas { get; init; }
+
+    /// <summary>
+    /// How long an append waits for <see cref="Replicas"/> before its effect counts as unknown and it is sent again.
+    /// Range: <see cref="ReplicaTimeoutMin"/> to <see cref="ReplicaTimeoutMax"/>. Default: 2 s.
+    /// </summary>
+    public TimeSpan ReplicaTimeout { get; init; } = TimeSpan.FromSeconds(2);
+
     /// <summary>How long making a connection may take.</summary>
     internal static TimeSpan ConnectTimeout { get; } = TimeSpan.FromSeconds(2);
 
@@ -47,6 +68,10 @@ public sealed record RedisOptions
         ArgumentOutOfRangeException.ThrowIfGreaterThan(Port, 65535);
         ArgumentOutOfRangeException.ThrowIfLessThan(CommandTimeout, TimeSpan.FromMilliseconds(100));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(CommandTimeout, TimeSpan.FromSeconds(60));
+        ArgumentOutOfRangeException.ThrowIfLessThan(Replicas, 0);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(Replicas, ReplicasMax);
+        ArgumentOutOfRangeException.ThrowIfLessThan(ReplicaTimeout, ReplicaTimeoutMin);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(ReplicaTimeout, ReplicaTimeoutMax);
         if (AuthorityFile is not null)
         {
             RedisTrust.Read(AuthorityFile);

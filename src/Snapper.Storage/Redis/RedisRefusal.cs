@@ -36,12 +36,13 @@ internal static class RedisRefusal
     /// <summary>Runs a fenced script whose answer is a word and a detail.</summary>
     /// <exception cref="CorruptLogException">A key has another type: this program did not write it.</exception>
     public static async Task<AppendResult> Run(
-        RedisCommands commands, RedisScript script, RedisKey[] keys, RedisValue[] values, CancellationToken cancellation)
+        RedisConnections connections, RedisScript script, RedisKey[] keys, RedisValue[] values,
+        CancellationToken cancellation)
     {
         string answer;
         try
         {
-            answer = (string)(await commands.Run(script, keys, values, cancellation).ConfigureAwait(false))!;
+            answer = (string)(await connections.Run(script, keys, values, cancellation).ConfigureAwait(false))!;
         }
         catch (RedisServerException error) when (Is(error))
         {
@@ -56,7 +57,7 @@ internal static class RedisRefusal
         var result = OfAnswer(answer);
         if (result.Status == AppendStatus.Refused)
         {
-            commands.Refused(result.Detail);
+            connections.NoteRefusal(result.Detail);
         }
 
         return result;

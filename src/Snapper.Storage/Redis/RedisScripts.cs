@@ -180,10 +180,23 @@ internal static class RedisScripts
     public static readonly RedisScript CheckEpochOnInstance = new(Fence + Write + OnInstance + "return 'OK'");
 
     /// <summary>
+    /// Writes, behind another write, what is there already: replicas are told of it, and what waits for their answer
+    /// hears of this moment. One of before says nothing of a primary that has lost its replicas since.
+    /// </summary>
+    private const string Told = "redis.call('HSET', KEYS[1], 'next', m[3] or '1')\n";
+
+    /// <summary>The check of the epoch for whom replicas must hear of it.</summary>
+    public static readonly RedisScript CheckEpochTold = new(Fence + Write + Told + "return 'OK'");
+
+    /// <summary>The same for one of several.</summary>
+    public static readonly RedisScript CheckEpochToldOnInstance =
+        new(Fence + Write + OnInstance + Told + "return 'OK'");
+
+    /// <summary>
     /// KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes. A stream that is gone would be
     /// made anew without a word; one that holds nothing that is needed (a new log, everything trimmed) may be.
     /// </summary>
-    private const string Add = """
+    private const string Add = $$"""
         if tonumber(m[4] or m[3] or '1') < next and redis.call('EXISTS', KEYS[2]) == 0 then
           return lost('stream ' .. KEYS[2] .. ' is gone: records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there')
         end
@@ -197,7 +210,7 @@ internal static class RedisScripts
           return 'OK'
         end
         if tonumber(ARGV[5]) <= next then
-          return 'DUP'
+          {{Write}}{{Told}}return 'DUP'
         end
         if first > next then
           return 'LOST the next record is ' .. (m[3] or '1') .. ', this append begins with ' .. ARGV[4]

@@ -88,7 +88,10 @@ public sealed class RedisTransactionLog : IIdentifiedLog
         RedisValue[] answer;
         try
         {
-            answer = (RedisValue[])(await _connections.Log.Run(RedisScripts.Open, [_keys.Meta, _keys.Stream], [mark, Guid.NewGuid().ToString("N"), IsOneOfSeveral ? "1" : "0"], cancellation).ConfigureAwait(false))!;
+            RedisValue[] values = [mark, Guid.NewGuid().ToString("N"), IsOneOfSeveral ? "1" : "0"];
+            answer = (RedisValue[])(await _connections.Run(
+                RedisScripts.Open, [_keys.Meta, _keys.Stream], values, cancellation, alone: _connections.Log)
+                .ConfigureAwait(false))!;
         }
         catch (RedisServerException error) when (error.Message.Contains("WRONGTYPE", StringComparison.Ordinal) || error.Message.Contains("not an integer", StringComparison.Ordinal) || error.Message.Contains("would overflow", StringComparison.Ordinal))
         {
@@ -254,7 +257,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
 
     /// <summary>Checks the epoch for the state store, off the writer's connection: its callers may go on at length on the completing thread.</summary>
     internal Task<AppendResult> CheckEpochForStates(long epoch, CancellationToken cancellation) =>
-        RunFenced(RedisScripts.CheckEpoch, [_keys.Meta], FenceValues(epoch), cancellation);
+        RunFenced(
+            _connections.Replicas.Replicas > 0 ? RedisScripts.CheckEpochTold : RedisScripts.CheckEpoch, [_keys.Meta],
+            FenceValues(epoch), cancellation);
 
     /// <summary>
     /// From now on the log belongs to one of several workers: it takes nothing over a connection to another instance of the server than that of its opening. What that one holds
@@ -275,8 +280,9 @@ public sealed class RedisTransactionLog : IIdentifiedLog
     {
         RedisValue[] all = [.. values, Volatile.Read(ref _changes)];
         var result = await (_guard is { } guard
-            ? RedisRefusal.Run(_connections.State, script.Guarded, [.. keys, guard.Meta], [.. all, guard.Epoch, guard.Mark], cancellation)
-            : RedisRefusal.Run(_connections.State, script, keys, all, cancellation)).ConfigureAwait(false);
+            ? RedisRefusal.Run(
+                _connections, script.Guarded, [.. keys, guard.Meta], [.. all, guard.Epoch, guard.Mark], cancellation)
+            : RedisRefusal.Run(_connections, script, keys, all, cancellation)).ConfigureAwait(false);
         if (result.Status == AppendStatus.Appended && Number(result.Detail) is { } changes)
         {
             Counted(changes);

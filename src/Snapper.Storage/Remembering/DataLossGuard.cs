@@ -49,6 +49,9 @@ public sealed class DataLossGuard : ITransactionLog
         _notWritten = notWritten;
     }
 
+    /// <summary>Hears that the log is open.</summary>
+    public Action? Opened { get; init; }
+
     /// <inheritdoc/>
     public string Kind => _log.Kind;
 
@@ -115,6 +118,7 @@ public sealed class DataLossGuard : ITransactionLog
             _notWritten?.Invoke(problem);
         }
 
+        Opened?.Invoke();
         return opening;
     }
 

@@ -99,7 +99,9 @@ public sealed partial class LogWriter
         {
             // Unknown (L6): the same bytes go out again, and nothing behind them does.
             var error = append.Exception?.GetBaseException();
-            return RetryLater(error is null ? "the append was cancelled" : $"{error.GetType().Name}: {error.Message}");
+            return RetryLater(error is null ? "the append was cancelled"
+                : error is TooFewReplicasException ? error.Message
+                : $"{error.GetType().Name}: {error.Message}");
         }
 
         var result = append.Result;
