@@ -28,6 +28,7 @@ internal static class SnapperSettings
             ])),
         ["Http"] = Names(["AllowedHosts", "AllowedOrigins"]),
         ["Cluster"] = Names(["Lease", "Policy", "PolicyInterval", .. LinkConfiguration.Names]),
+        ["Log"] = Names([nameof(LogReplicas.Replicas), nameof(LogReplicas.ReplicaTimeout)]),
         ["Security"] = Names(
             ["Tokens", "TokensFile", "Methods", "TenantsApart", "SidecarMay", "Share", "RatePerSecond", "Burst"]),
     };
@@ -45,11 +46,16 @@ internal static class SnapperSettings
                     throw Unknown(wrong.Path, names);
                 }
             }
-            else if (s_options.TryGetValue(setting.Key, out var option))
+
+            // Snapper:Log is both: its value says where the log is, and the section how it is kept.
+            if (s_options.TryGetValue(setting.Key, out var option))
             {
-                option.SetValue(options, Value(setting, option.PropertyType));
+                if (names is null || setting.Value is not null)
+                {
+                    option.SetValue(options, Value(setting, option.PropertyType));
+                }
             }
-            else
+            else if (names is null)
             {
                 throw Unknown(setting.Path, s_options.Keys.Concat(s_sections.Keys));
             }

@@ -247,6 +247,7 @@ public sealed class ApplicationTests : IDisposable
     [InlineData("Snapper:Naem", "x", "the key Snapper:Naem, which is not known")]
     [InlineData("Snapper:Worker:MaxInFligth", "1", "the key Snapper:Worker:MaxInFligth, which is not known")]
     [InlineData("Snapper:Log", "tape", "Snapper:Log must be one of Redis, File")]
+    [InlineData("Snapper:Log:Replicsa", "1", "the key Snapper:Log:Replicsa, which is not known")]
     [InlineData("Snapper:LeaveOnStop", "1", "Snapper:LeaveOnStop must be 00:00:01 to 00:10:00")]
     [InlineData("Snapper:Name", "a b", "Snapper:Name must be 1 to 63")]
     [InlineData("Snapper:Workers", "3", "Snapper:Workers needs Snapper:Redis")]

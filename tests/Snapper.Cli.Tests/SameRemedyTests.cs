@@ -98,6 +98,27 @@ public sealed class SameRemedyTests : IDisposable
         Assert.Contains(remedy, doctor.Said);
     }
 
+    [Fact]
+    public async Task A_Redis_with_fewer_replicas_than_must_have_what_is_acknowledged()
+    {
+        using var set = new Variable("Snapper__Log__Replicas", "2");
+        await using var redis = new TalkingRedis { ["connected_slaves"] = "1" };
+        var doctor = await Run("doctor", "--redis", redis.Address);
+        Assert.Matches("note +configured Redis", doctor.Said);
+        Assert.Contains("Snapper:Log:Replicas is 2, and it has 1 connected", doctor.Said);
+
+        redis["connected_slaves"] = "2";
+        Assert.DoesNotContain("Snapper:Log:Replicas", (await Run("doctor", "--redis", redis.Address)).Said);
+
+        // What has none by its nature is refused before anything starts.
+        foreach (var none in (string[])["--no-dashboard", "--embedded"])
+        {
+            await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], [none]);
+            Assert.Equal(ExitCode.Usage, await up.Exit());
+            Assert.Contains("Snapper__Log__Replicas is set, and neither the Redis", up.ErrorText);
+        }
+    }
+
     [Theory]
     [InlineData("SNAPPER_REDIS_SERVER")]
     [InlineData("SNAPPER_DAPRD")]
@@ -110,6 +131,7 @@ public sealed class SameRemedyTests : IDisposable
 
     [Theory]
     [InlineData("Snapper__Worker__Executors", "65", "Executors")]
+    [InlineData("Snapper__Log__Replicas", "-1", "Snapper:Log:Replicas must be 0 to 16, not -1")]
     [InlineData("OTEL_EXPORTER_OTLP_ENDPOINT", "collector", "OTEL_EXPORTER_OTLP_ENDPOINT")]
     public async Task A_setting_that_is_out_of_range_is_found_before_a_worker_dies_of_it(string variable, string value, string named)
     {

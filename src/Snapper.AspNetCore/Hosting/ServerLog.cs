@@ -67,6 +67,16 @@ internal static partial class ServerLog
     public static partial void HeadroomAgain(ILogger logger, long bytes, long limit);
 
     [LoggerMessage(
+        EventId = 2018, Level = LogLevel.Error,
+        Message = "Snapper:Log:Replicas is {Wanted}, and the {Place} has {Found} connected: nothing is acknowledged "
+            + "before it has so many")]
+    public static partial void TooFewReplicas(ILogger logger, int wanted, string place, int found);
+
+    [LoggerMessage(
+        EventId = 2019, Level = LogLevel.Information, Message = "The {Place} has {Found} replicas connected again")]
+    public static partial void EnoughReplicas(ILogger logger, string place, int found);
+
+    [LoggerMessage(
         EventId = 2001, Level = LogLevel.Critical,
         Message = "DAMAGED {Place}: {Detail} Nothing was changed, and no worker may run on it. Keep a copy, then restore a backup of the whole storage, or repair the place named here and start again.")]
     public static partial void LogDamaged(ILogger logger, string place, string detail);

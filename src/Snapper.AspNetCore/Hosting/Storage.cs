@@ -33,6 +33,7 @@ internal sealed class Storage : IAsyncDisposable
     private RedisDurability? _facts;
     private volatile string _durability;
     private bool _memoryFails;
+    private bool _hasTooFewReplicas;
 
     private Storage(
         IIdentifiedLog log, Func<IStateStore> store, RedisConnections? redis, StateStoreOptions states, WorkerSettings settings, string place, string describes, ILogger logger)
@@ -41,7 +42,9 @@ internal sealed class Storage : IAsyncDisposable
         _redisLog = log as RedisTransactionLog;
         Place = describes;
         Store = store();
-        _log = new DataLossGuard(log, new LogIdentityFile(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System, MemoryFailed);
+        _log = new DataLossGuard(
+            log, new LogIdentityFile(settings.MemoryFile, place), describes, DurableAfter, TimeProvider.System,
+            MemoryFailed) { Opened = () => LogOpened?.Invoke() };
         _redis = redis;
         _logger = logger;
         _durability = redis is null || settings.Fsync == FsyncPolicy.Always ? "always" : "everysec";
@@ -54,11 +57,16 @@ internal sealed class Storage : IAsyncDisposable
 
     public IStateStore Store { get; }
 
+    /// <summary>Hears that the log is open, before it is read.</summary>
+    public Action? LogOpened { get; set; }
+
     /// <summary><c>always</c>, <c>everysec</c> or <c>none</c>, as the server itself says; read every 5 s.</summary>
     public string Durability => _durability;
 
     /// <summary>Prepares the storage; a Redis that does not answer yet is no error here.</summary>
-    public static async Task<Storage> Open(WorkerSettings settings, TimeSpan idempotencyWindow, ILogger logger, CancellationToken cancellation)
+    public static async Task<Storage> Open(
+        WorkerSettings settings, LogReplicas replicas, TimeSpan idempotencyWindow, ILogger logger,
+        CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
         var options = new StateStoreOptions { OutcomeWindow = idempotencyWindow };
@@ -81,7 +89,11 @@ internal sealed class Storage : IAsyncDisposable
             throw new ArgumentException($"'{settings.RedisAddress}' is no HOST:PORT.");
         }
 
-        var redisOptions = RedisLogin.At(address, settings.RedisLogin);
+        var redisOptions = RedisLogin.At(address, settings.RedisLogin) with
+        {
+            Replicas = replicas.Replicas,
+            ReplicaTimeout = replicas.ReplicaTimeout,
+        };
         var redis = await RedisConnections.Connect(redisOptions);
         var log = new RedisTransactionLog(redis, settings.Name);
         return new Storage(
@@ -234,6 +246,21 @@ internal sealed class Storage : IAsyncDisposable
         }
     }
 
+    /// <summary>Appends say the same, if there are any; this line has the number of those that are there.</summary>
+    private void TellReplicas(int wanted, int found)
+    {
+        if (found < wanted)
+        {
+            if (!_hasTooFewReplicas) ServerLog.TooFewReplicas(_logger, wanted, Place, found);
+            _hasTooFewReplicas = true;
+        }
+        else if (_hasTooFewReplicas)
+        {
+            ServerLog.EnoughReplicas(_logger, Place, found);
+            _hasTooFewReplicas = false;
+        }
+    }
+
     private async Task ReadPolicy(CancellationToken cancellation)
     {
         if (_redis is null)
@@ -242,6 +269,7 @@ internal sealed class Storage : IAsyncDisposable
         }
 
         _facts = await RedisDurability.Read(_redis, cancellation);
+        TellReplicas(_redis.Options.Replicas, _facts.ConnectedReplicas);
         _policy = _facts.Policy;
         _durability = _policy switch
         {

@@ -5,6 +5,7 @@ using Snapper.Protocol.Channels;
 using Snapper.Runtime.Execution;
 using Snapper.Security;
 using Snapper.Storage.Membership;
+using Snapper.Storage.Redis;
 
 namespace Snapper.AspNetCore.Hosting;
 
@@ -90,7 +91,43 @@ internal static class WorkerConfiguration
         return standard with { Lease = configuration.GetSection("Snapper:Cluster").GetValue(nameof(ClusterOptions.Lease), standard.Lease) };
     }
 
-    /// <summary>The same section: <c>Policy</c>, off, propose or execute, and <c>PolicyInterval</c>.</summary>
+    /// <summary>The section <c>Snapper:Log</c>: <c>Replicas</c> and <c>ReplicaTimeout</c>.</summary>
+    /// <param name="configuration">Of the process.</param>
+    /// <param name="kind">Where the log is.</param>
+    /// <exception cref="ArgumentException">A setting is out of its range, or the log has no replicas.</exception>
+    public static LogReplicas Log(IConfiguration configuration, LogKind kind)
+    {
+        var section = configuration.GetSection("Snapper:Log");
+        var standard = new RedisOptions();
+        var replicas = section.GetValue(nameof(LogReplicas.Replicas), standard.Replicas);
+        var timeout = section.GetValue(nameof(LogReplicas.ReplicaTimeout), standard.ReplicaTimeout);
+        if (replicas is < 0 or > RedisOptions.ReplicasMax)
+        {
+            throw new ArgumentException(string.Create(
+                CultureInfo.InvariantCulture,
+                $"Snapper:Log:Replicas must be 0 to {RedisOptions.ReplicasMax}, not {replicas}."));
+        }
+
+        if (timeout < RedisOptions.ReplicaTimeoutMin || timeout > RedisOptions.ReplicaTimeoutMax)
+        {
+            throw new ArgumentException(
+                $"Snapper:Log:ReplicaTimeout must be {RedisOptions.ReplicaTimeoutMin:c} to "
+                + $"{RedisOptions.ReplicaTimeoutMax:c}, not {timeout:c}.");
+        }
+
+        if (replicas > 0 && kind != LogKind.Redis)
+        {
+            throw new ArgumentException(string.Create(
+                CultureInfo.InvariantCulture,
+                $"Snapper:Log:Replicas is {replicas}, and the log is in files, which have no replicas: name a Redis."));
+        }
+
+        return new LogReplicas(replicas, timeout);
+    }
+
+    /// <summary>
+    /// The section <c>Snapper:Cluster</c>: <c>Policy</c>, off, propose or execute, and <c>PolicyInterval</c>.
+    /// </summary>
     public static BalancingOptions Balancing(IConfiguration configuration)
     {
         var standard = new BalancingOptions();
@@ -114,3 +151,8 @@ internal static class WorkerConfiguration
         return int.TryParse(name.AsSpan(digits), out var number) && number < Protocol.Identity.TransactionId.WorkerLimit ? number : 0;
     }
 }
+
+/// <summary>Which replicas of a Redis must have what is acknowledged.</summary>
+/// <param name="Replicas">How many; 0: none.</param>
+/// <param name="ReplicaTimeout">How long an append waits for them before it is in doubt, and sent again.</param>
+internal sealed record LogReplicas(int Replicas, TimeSpan ReplicaTimeout);

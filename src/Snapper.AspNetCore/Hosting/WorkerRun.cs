@@ -73,7 +73,10 @@ internal sealed class WorkerRun(
             TelemetryOptions.Read(Environment.GetEnvironmentVariable),
             services.GetService<ApplicationTelemetry>() ?? new ApplicationTelemetry(), settings.Name,
             WorkerConfiguration.Version, inspection, logger));
-        var storage = _storage = await Storage.Open(settings, options.IdempotencyWindow, logger, cancellation);
+        var replicas = Configured(() => WorkerConfiguration.Log(configuration, settings.LogKind));
+        var storage = _storage = await Storage.Open(
+            settings, replicas, options.IdempotencyWindow, logger, cancellation);
+        storage.LogOpened = () => inspection.Doing = InspectionSwitch.Recovering;
         WorkerHost? worker;
         try
         {
@@ -324,6 +327,7 @@ internal sealed class WorkerRun(
             catch (Exception exception) when (StorageFaults.IsPassing(exception))
             {
                 ServerLog.LogNotReachable(_logger, exception.Message);
+                inspection.Doing = $"waiting for its log: {exception.Message}";
                 await Task.Delay(pause, cancellation);
             }
         }

@@ -44,7 +44,8 @@ internal static class ServerChecks
                 : $", maxmemory {facts.MaxMemoryBytes / (1024 * 1024)} MB, {facts.MaxMemoryPolicy}";
             var finding = $"{address}: Redis {facts?.ServerVersion}{memory}";
             if (RedisProbe.Refusal(facts) is { } refusal) return new DoctorRow(Health.Broken, check, finding, refusal);
-            var warnings = RedisProbe.Warnings(facts).Concat(MachineChecks.ClockDiffers(facts?.Clock)).ToArray();
+            var warnings = RedisProbe.Warnings(facts, options.Replicas)
+                .Concat(MachineChecks.ClockDiffers(facts?.Clock)).ToArray();
             return new DoctorRow(warnings.Length == 0 ? Health.Good : Health.Limited, check, finding, string.Join("; ", warnings));
         }
         catch (StartupException broke)

@@ -24,6 +24,7 @@ internal static class SettingChecks
             WorkerServices.Security(configuration, string.IsNullOrEmpty(token) ? null : token, actors);
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
+            WorkerConfiguration.Log(configuration, LogKind.Redis);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);
             return MailboxSeal.From(mailboxSecret) is { IsOn: false }
                 ? OpenChannel(check)

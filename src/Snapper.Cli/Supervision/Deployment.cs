@@ -156,7 +156,11 @@ internal sealed partial class Deployment(UpOptions options, MessageWriter messag
             if (await RedisProbe.Unavailable(foreign, options.RedisLogin) is { } why) throw new StartupException($"Redis at {foreign} cannot be used: {why.TrimEnd('.')}; {FixHints.NamedRedis}");
             var facts = await RedisProbe.Facts(foreign, options.RedisLogin);
             if (RedisProbe.Refusal(facts) is { } refusal) throw new StartupException($"Redis at {foreign} cannot be used: {refusal}");
-            foreach (var warning in RedisProbe.Warnings(facts)) Say($"warning: Redis at {foreign}: {warning}");
+            foreach (var warning in RedisProbe.Warnings(facts, options.Replicas))
+            {
+                Say($"warning: Redis at {foreign}: {warning}");
+            }
+
             return new RedisPlace(foreign, options.RedisLogin);
         }
 

@@ -50,7 +50,9 @@ internal static class RedisProbe
         : null;
 
     /// <summary>What a user must know before trusting it with data; empty: nothing.</summary>
-    public static IEnumerable<string> Warnings(RedisDurability? facts)
+    /// <param name="facts">What it says of itself; null: nothing.</param>
+    /// <param name="replicas">So many must have what workers acknowledge.</param>
+    public static IEnumerable<string> Warnings(RedisDurability? facts, int replicas = 0)
     {
         if (facts is null)
         {
@@ -61,6 +63,12 @@ internal static class RedisProbe
         if (facts.CannotWrite)
         {
             yield return "its last write to its append-only file failed, so it takes no commits: look at its log, and give its disk room";
+        }
+
+        if (facts.ConnectedReplicas < replicas)
+        {
+            yield return $"Snapper:Log:Replicas is {replicas}, and it has {facts.ConnectedReplicas} connected: nothing "
+                + "is acknowledged before it has so many; connect them, or lower the setting";
         }
 
         var (used, most) = (facts.UsedMemoryBytes, facts.MaxMemoryBytes);

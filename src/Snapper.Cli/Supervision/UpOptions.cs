@@ -9,6 +9,9 @@ namespace Snapper.Cli.Supervision;
 /// <summary>The options of <c>up</c> and <c>demo</c>, checked.</summary>
 internal sealed record UpOptions
 {
+    /// <summary>By it workers take the setting <c>Snapper:Log:Replicas</c> from the environment.</summary>
+    private const string ReplicasVariable = "Snapper__Log__Replicas";
+
     private static readonly Option<int> s_workers = Options.Whole(
         "--workers", "N", "how many workers, 1 to 64; more than one need Redis and daprd", 1, 1, 64);
 
@@ -76,6 +79,9 @@ internal sealed record UpOptions
     /// <summary>Credentials for that Redis; null: none.</summary>
     public required RedisLogin? RedisLogin { get; init; }
 
+    /// <summary>So many replicas of that Redis must have what workers acknowledge.</summary>
+    public int Replicas { get; init; }
+
     /// <summary>What the workers remember of their logs is forgotten before they start.</summary>
     public required bool AcceptLostLog { get; init; }
 
@@ -119,6 +125,14 @@ internal sealed record UpOptions
         var redis = redisText is not null ? RedisAddress.Parse(redisText, fromCommandLine: true)
             : !embedded && !string.IsNullOrEmpty(fromEnvironment) ? RedisAddress.Parse(fromEnvironment, fromCommandLine: false)
             : null;
+        var replicas = int.TryParse(Environment.GetEnvironmentVariable(ReplicasVariable), out var wanted) ? wanted : 0;
+        if (replicas > 0 && redis is null)
+        {
+            throw new UsageException(
+                $"{ReplicasVariable} is set, and neither the Redis that is started here nor a log in files has "
+                + "replicas: name a Redis that has them with --redis, or unset it.");
+        }
+
         var (basePort, sidecarPort) = (line.GetValue(s_basePort), line.GetValue(s_sidecarPort));
         if (Math.Max(basePort + workers, sidecarPort + workers - 1) > 65535)
         {
@@ -148,6 +162,7 @@ internal sealed record UpOptions
             Dashboard = !line.GetValue(s_noDashboard) && OfEnvironment("SNAPPER_DASHBOARD", Values.Word("on", "off")) != "off",
             Redis = redis?.Place,
             RedisLogin = redis is null ? null : RedisLogin.From(redis, Environment.GetEnvironmentVariable),
+            Replicas = replicas,
             AcceptLostLog = line.GetValue(s_acceptLostLog),
             Fsync = WorkerCommand.FsyncOf(line),
         };

@@ -63,6 +63,7 @@ internal static partial class EnvironmentRules
             WorkerConfiguration.Worker(sections, settings);
             WorkerConfiguration.Balancing(sections);
             WorkerConfiguration.Cluster(sections);
+            WorkerConfiguration.Log(sections, settings.LogKind);
             ServerActors.SmallBank(sections);
             SecuritySettings.Read(sections);
             return null;
