@@ -28,8 +28,9 @@ internal sealed partial class RuleModel
     }
 
     /// <summary>
-    /// W1, proposed: an ACT that holds no lock, and asks for one thing at a time, may wait for older ones. No other waits
-    /// for it but in the queue, and these wait for what is ahead of it, too: so it counts as old as the oldest of that.
+    /// W1, proposed: an ACT that holds no lock, and asks for one thing at a time, may wait for older ones. No other
+    /// waits for it but in the queue, and these wait for what is ahead of it, too: so it counts as old as the oldest of
+    /// that.
     /// </summary>
     private bool MayWaitForOlder(int attempt)
     {
