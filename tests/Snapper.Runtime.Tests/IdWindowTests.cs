@@ -118,6 +118,66 @@ public sealed class IdWindowTests
         Rig.Rejected(await rig.Submit("c", s_steps, ["c"], id: told.Id), RejectionKind.IdConflict);
     }
 
+    /// <summary>
+    /// What had no effects needs no record, until its caller is told the id that was generated for it: then the same
+    /// request with that id has one outcome, over restarts too, as a caller's has (I2, I3).
+    /// </summary>
+    [Theory]
+    [InlineData(true, true, "a crash")]
+    [InlineData(true, false, "a crash")]
+    [InlineData(false, true, "a crash")]
+    [InlineData(false, false, "a crash")]
+    [InlineData(true, true, "a stop")]
+    [InlineData(false, false, "a stop")]
+    public async Task What_had_no_effects_is_answered_once_under_a_generated_id_that_was_in_doubt(
+        bool pact, bool reads, string end)
+    {
+        await using var rig = await Rig.Start();
+        Step[] steps = [reads ? Step.Get() : Step.Abort()];
+        string[]? access = pact ? ["a"] : null;
+        rig.Log.Hold();
+        var told = await Rig.Within(rig.Submit("a", steps, access, timeoutMs: 200), "the first");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+        rig.Log.Release();
+        await Rig.Until(
+            () => rig.Host.Door.Find(told.Id, default).Result is { Outcome: not Outcome.InDoubt }, "it has ended");
+        var first = await Rig.Within(rig.Submit("a", steps, access, id: told.Id), "the same, sent again");
+        Assert.Equal(reads ? Outcome.Committed : Outcome.Aborted, first.Outcome);
+        Rig.Seen(await rig.Act("a", Step.Add())); // a read would see it
+        if (end == "a crash")
+        {
+            await rig.Open();
+        }
+        else
+        {
+            await rig.Restart(); // its record is trimmed, and a copy is left
+        }
+
+        var again = await Rig.Within(rig.Submit("a", steps, access, id: told.Id), "the same, after a restart");
+        Assert.Equal(
+            (first.Outcome, first.Transaction, first.Batch), (again.Outcome, again.Transaction, again.Batch));
+        Assert.Equal(first.Result.ToArray(), again.Result.ToArray());
+        Rig.Rejected(await rig.Submit("b", s_steps, ["b"], id: told.Id), RejectionKind.IdConflict);
+    }
+
+    /// <summary>An id that was aborted for a reason that passes may run again: a generated one, too (I2).</summary>
+    [Fact]
+    public async Task A_generated_id_that_was_in_doubt_and_was_undone_may_run_again()
+    {
+        await using var rig = await Rig.Start();
+        using var gate = new Gate();
+        var fails = rig.Submit(
+            "b", [Step.Call("a", Step.Add()), Step.Wait(gate), Step.Throw()], ["a", "b"]);
+        await gate.Reached();
+        var told = await Rig.Within(rig.Submit("a", [Step.Get()], timeoutMs: 200), "a read of what is not final");
+        Assert.Equal(Outcome.InDoubt, told.Outcome);
+        gate.Open();
+        Rig.Aborted(await Rig.Within(fails, "the one that fails"), AbortReason.Application);
+        await Rig.Until(() => rig.Host.Inspection.Status().InFlight == 0, "nothing is in flight");
+
+        Rig.Saw(await Rig.Within(rig.Submit("a", [Step.Get()], id: told.Id), "the same, sent again"), 0);
+    }
+
     [Theory]
     [InlineData(12, false)]
     [InlineData(12, true)]

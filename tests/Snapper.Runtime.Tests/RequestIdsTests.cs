@@ -27,10 +27,7 @@ public sealed class RequestIdsTests
             for (var i = 0; i < 3_000; i++)
             {
                 var key = Key(random.Next(200_000));
-                var envelope = random.Next(100) == 0
-                    ? new TransactionEnvelope { Id = "x", Outcome = Outcome.Committed }
-                    : null;
-                var kept = new KeptOutcome(Key(random.Next()), random.Next(), envelope);
+                var kept = new KeptOutcome(Key(random.Next()), random.Next());
                 index.End(key, null, kept, (minute * Minute) + random.Next((int)Minute));
                 expected[key] = (kept, minute);
             }

@@ -37,6 +37,7 @@ internal sealed partial class World
             return;
         }
 
+        _owner!.LookAtRest();
         var looks = Workload.Last().ToList();
         var left = looks.Count;
         var lives = _lives;

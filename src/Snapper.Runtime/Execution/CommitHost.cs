@@ -256,6 +256,7 @@ public sealed class CommitHost
             PreparedAct part => CommitRecords.Of(part),
             DecidedAct part => CommitRecords.Of(part),
             LateMarker late => late.Marker,
+            LateOutcome late => CommitRecords.Of(late, _keptMax, _worker.UnixMs()),
             _ => throw new Snapper.Protocol.ProtocolViolationException($"Nothing is known of how to log a {item.GetType().Name}."),
         };
         long ticket;
@@ -291,8 +292,11 @@ public sealed class CommitHost
             case DecidedPart decided:
                 AppendDecided(decided);
                 break;
+            case LateOutcome late:
+                late.Request.Sequence = sequence;
+                break;
             case ActOutcome act:
-                Request.Of(act).Sequence = sequence;
+                NoteSequence(Request.Of(act), act.Committed, sequence);
                 if (CommitRecords.IsDecision(act))
                 {
                     _worker.Peers.OnDecided(act, sequence);
@@ -340,8 +344,10 @@ public sealed class CommitHost
 
                 break;
             case ActOutcome act:
-                var request = Request.Of(act);
-                _worker.RequestManager.Answer(request, request.Envelope(act.Committed ? Outcome.Committed : Outcome.Aborted));
+                Answer(Request.Of(act), act.Committed, null);
+                break;
+            case LateOutcome late:
+                AnswerNow(late.Request, late.Committed);
                 break;
             case PreparedPart part:
                 _traces.Prepared(part.Batch, _worker.Time);
@@ -369,12 +375,40 @@ public sealed class CommitHost
         var batch = component.Batch;
         for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            var request = Request.Of(batch.Tickets[i]);
-            var isCommitted = batch.StateOf(i) == MemberState.Committed;
-            _worker.RequestManager.Answer(
-                request, request.Envelope(isCommitted ? Outcome.Committed : Outcome.Aborted));
+            Answer(Request.Of(batch.Tickets[i]), batch.StateOf(i) == MemberState.Committed, batch);
         }
     }
+
+    private void Answer(Request request, bool isCommitted, Batch? batch)
+    {
+        if (!request.HasCallerKey && request.Sequence == 0 && CommitRecords.IsKept(request, isCommitted))
+        {
+            request.Settle();
+            if (request.IsToldInDoubt)
+            {
+                // I3: its id is kept as a caller's is. No caller is told the outcome before that has a record.
+                _worker.PostToCommits(() => Record(new LateOutcome(request, isCommitted, batch)));
+                return;
+            }
+        }
+
+        AnswerNow(request, isCommitted);
+    }
+
+    private void Record(LateOutcome late)
+    {
+        if (_worker.RequestManager.IsRecordedLate(late.Request))
+        {
+            Append(late);
+        }
+        else
+        {
+            AnswerNow(late.Request, late.Committed); // without a record: its id is free
+        }
+    }
+
+    private void AnswerNow(Request request, bool isCommitted) => _worker.RequestManager.Answer(
+        request, request.Envelope(isCommitted ? Outcome.Committed : Outcome.Aborted));
 
     /// <summary>
     /// The outcome of this worker's part of a global batch is known. Its requests are answered now: the decision is durable at the master, and their results are in the
@@ -401,9 +435,12 @@ public sealed class CommitHost
         var batch = component.Batch;
         for (var i = batch.FirstRoot(component); i >= 0; i = batch.NextRoot(i))
         {
-            Request.Of(batch.Tickets[i]).Sequence = sequence;
+            NoteSequence(Request.Of(batch.Tickets[i]), batch.StateOf(i) == MemberState.Committed, sequence);
         }
     }
+
+    private static void NoteSequence(Request request, bool isCommitted, long sequence) =>
+        request.Sequence = CommitRecords.HasOutcome(request, isCommitted) ? sequence : 0;
 
     private readonly record struct Written(LogRecord? Record, long Sequence);
 }

@@ -164,29 +164,48 @@ public static class CommitRecords
     private static ActorChange ChangeOf(Change change, bool withVersion) =>
         new(change.Actor, withVersion ? change.Version : 0, [new StateField(StateField.WholeState, change.State is byte[] bytes ? bytes : (ReadOnlyMemory<byte>?)null)]);
 
+    /// <summary>The record of an outcome alone (I3).</summary>
+    internal static LogRecord Of(LateOutcome late, int keptMax, long now)
+    {
+        var outcome = OutcomeOf(late.Request, late.Committed, keptMax, now, isCallerKey: true);
+        return late.Batch is { } batch
+            ? new LocalBatchCommitted
+            {
+                Batch = batch.Bid,
+                LastTransaction = batch.LastTid,
+                Changes = [],
+                Outcomes = [outcome],
+            }
+            : new ActCommitted { Transaction = outcome.Transaction, Changes = [], Outcome = outcome };
+    }
+
     /// <summary>
     /// I4: every request that has effects is named; what only read, or refused, is named when its caller may ask again by
     /// its own key (I2). Aborts that may succeed later are not: their id may run again.
     /// </summary>
-    private static bool HasOutcome(Request request, bool committed) =>
-        committed ? request.HasCallerKey || request.Attempt!.Wrote || request.Attempt.IsDistributed : request.HasCallerKey && AbortReasons.IsKept(request.Abort!.Reason);
+    public static bool HasOutcome(Request request, bool committed) =>
+        request.HasCallerKey ? IsKept(request, committed)
+        : committed && (request.Attempt!.Wrote || request.Attempt.IsDistributed);
+
+    /// <summary>The outcome is the last one of its id (I2).</summary>
+    public static bool IsKept(Request request, bool committed) =>
+        committed || AbortReasons.IsKept(request.Abort!.Reason);
 
     /// <summary>I3: a small request must not make a large outcome, which stays for the whole window.</summary>
     private static byte[] KeptOf(byte[] result, int keptMax) => result.Length <= keptMax ? result : [];
 
-    private static OutcomeRecord? OutcomeOf(Request request, bool committed, int keptMax, long now)
-    {
-        if (!HasOutcome(request, committed))
-        {
-            return null;
-        }
+    private static OutcomeRecord? OutcomeOf(Request request, bool committed, int keptMax, long now) =>
+        HasOutcome(request, committed) ? OutcomeOf(request, committed, keptMax, now, request.HasCallerKey) : null;
 
+    private static OutcomeRecord OutcomeOf(
+        Request request, bool committed, int keptMax, long now, bool isCallerKey)
+    {
         var attempt = request.Attempt!;
         var kept = committed ? KeptOf(request.Result!, keptMax) : Encoding.UTF8.GetBytes(request.Abort!.Text);
         return new OutcomeRecord
         {
             RequestId = request.Id,
-            IsCallerKey = request.HasCallerKey,
+            IsCallerKey = isCallerKey,
             RequestHash = request.IsAnswered ? request.Hash() : request.RequestHash, // in doubt by now
             IsAct = !request.IsPact,
             Transaction = attempt.Tid,

@@ -24,6 +24,12 @@ public interface IRequestManager : ITransactionService
     void InDoubt(Request request);
 
     /// <summary>
+    /// Whether the outcome of a request that needs no record is recorded all the same (I3): its caller was answered in
+    /// doubt, and knows its generated id. Not where another sending of that id decides, nor where another worker does.
+    /// </summary>
+    bool IsRecordedLate(Request request);
+
+    /// <summary>
     /// A request that has not been executed here follows its root to another worker, which keeps its id from now on.
     /// </summary>
     void Release(Request request);

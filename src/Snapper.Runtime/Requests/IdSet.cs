@@ -1,5 +1,3 @@
-using Snapper.Runtime.Door;
-
 namespace Snapper.Runtime.Requests;
 
 /// <summary>
@@ -19,7 +17,6 @@ internal sealed class IdSet(long minute)
     // A slot holds six bits of the hash, by which most other ids are told apart without a look at the entry, and one
     // more than the number of the entry; 0: it is free.
     private uint[] _slots = new uint[64];
-    private Dictionary<UInt128, TransactionEnvelope>? _envelopes;
 
     public long Minute { get; } = minute;
 
@@ -35,24 +32,13 @@ internal sealed class IdSet(long minute)
         }
 
         ref var entry = ref EntryOf(_slots[at]);
-        TransactionEnvelope? envelope = null;
-        _envelopes?.TryGetValue(key, out envelope);
-        done = new KeptOutcome(new UInt128(entry.HashUpper, entry.HashLower), entry.Sequence, envelope);
+        done = new KeptOutcome(new UInt128(entry.HashUpper, entry.HashLower), entry.Sequence);
         return true;
     }
 
     /// <returns>False: it replaces what was known of the id.</returns>
     public bool Add(UInt128 key, in KeptOutcome outcome)
     {
-        if (outcome.Envelope is { } envelope)
-        {
-            (_envelopes ??= [])[key] = envelope;
-        }
-        else
-        {
-            _envelopes?.Remove(key);
-        }
-
         var at = Find(key);
         var isNew = _slots[at] == 0;
         if (isNew)

@@ -1,4 +1,3 @@
-using Snapper.Runtime.Door;
 using Snapper.Runtime.Execution;
 
 namespace Snapper.Runtime.Requests;
@@ -213,8 +212,5 @@ public sealed class IdempotencyIndex
     }
 }
 
-/// <summary>
-/// Where an outcome is kept, and of which request it is. The envelope is kept itself only for a generated id that was
-/// reported in doubt: its record may hold no outcome.
-/// </summary>
-public readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence, TransactionEnvelope? Envelope = null);
+/// <summary>Where an outcome is kept, and of which request it is.</summary>
+public readonly record struct KeptOutcome(UInt128 RequestHash, long Sequence);

@@ -97,7 +97,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
                 return running.Envelope(running.IsClosed || running.Phase == TransactionPhase.Ended ? Outcome.InDoubt : Outcome.Running);
             }
 
-            return done.Envelope ?? await Look(id, done.Sequence, cancellation).ConfigureAwait(false);
+            return await Look(id, done.Sequence, cancellation).ConfigureAwait(false);
         }
 
         return await Look(id, 0, cancellation).ConfigureAwait(false);
@@ -123,10 +123,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
         var reason = envelope.Abort?.Reason ?? AbortReason.None;
         if (request.HasCallerKey)
         {
-            KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
-                ? new KeptOutcome(request.RequestHash, request.Sequence)
-                : null;
-            _ids.End(request.Key, request, kept, _worker.Time.GetTimestamp(), request.IdAccount);
+            End(request, reason);
         }
 
         _worker.NoteEnded(request, envelope.Outcome, reason);
@@ -137,24 +134,27 @@ public sealed class RequestManager : IRequestManager, IDisposable
             return;
         }
 
-        if (!request.TryAnswer(envelope))
+        if (!request.TryAnswer(envelope) && !request.HasCallerKey)
         {
-            envelope = WhatIsKept(envelope);
-            if (!request.HasCallerKey)
-            {
-                // It was answered in doubt: whoever asks by the generated id hears what became of it.
-                _ids.End(request.Key, request, new KeptOutcome(request.Hash(), 0, envelope),
-                    _worker.Time.GetTimestamp());
-            }
+            End(request, reason); // it was answered in doubt: its id is kept as a caller's is
         }
 
         Interlocked.Decrement(ref _inFlight);
     }
 
-    private TransactionEnvelope WhatIsKept(TransactionEnvelope envelope) =>
-        envelope.Result.Length <= _worker.Options.MaxKeptResultBytes
-            ? envelope
-            : envelope with { Result = default, IsResultDropped = true };
+    private void End(Request request, AbortReason reason)
+    {
+        KeptOutcome? kept = AbortReasons.IsKept(reason) && request.Sequence > 0
+            ? new KeptOutcome(request.Hash(), request.Sequence)
+            : null;
+        _ids.End(request.Key, request, kept, _worker.Time.GetTimestamp(), request.IdAccount);
+    }
+
+    public bool IsRecordedLate(Request request) =>
+        request.IsToldInDoubt && !request.IsClosed
+        && _ids.TryFind(request.Key, out var running, out _) && ReferenceEquals(running, request)
+        && _worker.Failure is not LogLostFailure
+        && _worker.Peers.Ownership?.MayNumber(request.Asked.Actor) != false;
 
     /// <summary>
     /// Nothing of this sending has effects. Of the id that says nothing: who owns its root now, or this worker's log,
@@ -421,7 +421,7 @@ public sealed class RequestManager : IRequestManager, IDisposable
 
     private async Task<TransactionEnvelope> Kept(TransactionRequest asked, KeptOutcome done, CancellationToken cancellation)
     {
-        var kept = done.Envelope ?? await Look(asked.Id!, done.Sequence, cancellation).ConfigureAwait(false);
+        var kept = await Look(asked.Id!, done.Sequence, cancellation).ConfigureAwait(false);
         return kept is null ? InDoubt(asked, OutcomeIsMoving) : kept.Rejection is { } why ? InDoubt(asked, why.Detail) : kept;
     }
 

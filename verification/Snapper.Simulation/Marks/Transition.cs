@@ -193,6 +193,8 @@ public enum Transition
     InDoubtAnswered,
     /// <summary>A request is to be answered in doubt, and has its answer already.</summary>
     InDoubtTooLate,
+    /// <summary>What had no effects, and was answered in doubt, gets a record of its own (I3).</summary>
+    ToldOutcomeRecorded,
     /// <summary>The worker ends: a request that had not begun is certainly not executed.</summary>
     GivenUpUnbegun,
     /// <summary>The worker ends: a request that had begun is in doubt.</summary>

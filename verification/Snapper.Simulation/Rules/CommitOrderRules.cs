@@ -60,9 +60,9 @@ internal sealed class CommitOrderRules(Action<string> violated) : RuleSet(violat
         {
             Queued(set);
         }
-        else
+        else if (item is ActOutcome act)
         {
-            Queued((ActOutcome)item);
+            Queued(act);
         }
 
         _unanswered.Enqueue((item, ticket));

@@ -30,6 +30,9 @@ internal sealed class IncarnationRules : IWorkerTrace
         _outcomes = new OutcomeRules(_actors, violated);
     }
 
+    /// <summary>Nothing is under way.</summary>
+    public void AtRest() => _outcomes.AtRest();
+
     /// <summary>Recovery is over.</summary>
     public void Recovered(WorkerHost host) => _storage.Recovered(_onLog, host);
 
@@ -57,6 +60,10 @@ internal sealed class IncarnationRules : IWorkerTrace
             _actors.Queued(set);
             _outcomes.Queued(set, (LocalBatchCommitted?)record);
         }
+        else if (item is LateOutcome late)
+        {
+            _outcomes.Queued(late, record);
+        }
         else
         {
             var act = (ActOutcome)item;
@@ -72,6 +79,7 @@ internal sealed class IncarnationRules : IWorkerTrace
     {
         _commits.Answered(item);
         _storage.Answered(_onLog);
+        _outcomes.Answered(item);
     }
 
     public void Loaded(ActorKey actor, StoredState? stored, object? state)

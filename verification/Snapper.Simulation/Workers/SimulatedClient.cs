@@ -213,9 +213,6 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
                 case Outcome.Committed:
                     Settle(envelope);
                     break;
-                case Outcome.Aborted when _isTold && !envelope.Abort!.Retryable:
-                    Conclude(ObservedOutcome.Unknown); // of a request that came without an id an abort is not kept
-                    break;
                 case Outcome.Aborted when HasKey && !envelope.Abort!.Retryable:
                     Settle(envelope); // kept: every other delivery of this id hears the same
                     break;
@@ -293,6 +290,9 @@ internal sealed class SimulatedClient(IClientWorld world, int number, Func<IRequ
             {
                 case Outcome.Committed:
                     Settle(found);
+                    break;
+                case Outcome.Aborted when !found.Abort!.Retryable:
+                    Settle(found); // kept, as that of an id of its own
                     break;
                 case Outcome.Aborted:
                     _undecided--;

@@ -39,6 +39,9 @@ internal sealed class SimulatedWorker : SimulatedProcess
     /// <summary>It takes requests, and none is under way.</summary>
     public bool IsAtRest => !Scope.IsPaused && !Scope.IsDead && Host is { RequestManager: { InFlight: 0, Ids.Running: 0, Deadlines: 0 }, Worker: { Unavailability: null, Acts.Count: 0, Commits.ActsInOrder: 0 } };
 
+    /// <summary>It is at rest: what its rules say of that.</summary>
+    public void LookAtRest() => _rules.AtRest();
+
     /// <summary>Why it is not at rest, in words.</summary>
     public override string Standing => Host is { Worker: var worker, RequestManager: var requests }
         ? $"life {Life} is {worker.Unavailability ?? "available"}, {requests.InFlight} requests are in flight, {worker.Acts.Count} ACTs are open, {worker.Commits.ActsInOrder} in the commit order, {requests.Deadlines} deadlines are looked at, {requests.Ids.Running} ids are running"

@@ -9,7 +9,7 @@ public sealed class OutcomeRecord
     /// <summary>The caller's key or the generated id, 1..128 characters.</summary>
     public required string RequestId { get; init; }
 
-    /// <summary>True when the caller chose the id, or another worker made it and passed the request on: it is then kept for the idempotency window.</summary>
+    /// <summary>True when the caller chose the id, knew it before this record was made, or another worker made it and passed the request on: it is then kept for the idempotency window.</summary>
     public required bool IsCallerKey { get; init; }
 
     /// <summary>
