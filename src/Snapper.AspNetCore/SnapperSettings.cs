@@ -41,10 +41,7 @@ internal static class SnapperSettings
         {
             if (s_sections.TryGetValue(setting.Key, out var names))
             {
-                if (setting.GetChildren().FirstOrDefault(one => !names.Contains(one.Key)) is { } wrong)
-                {
-                    throw Unknown(wrong.Path, names);
-                }
+                Check(setting, names);
             }
 
             // Snapper:Log is both: its value says where the log is, and the section how it is kept.
@@ -59,6 +56,26 @@ internal static class SnapperSettings
             {
                 throw Unknown(setting.Path, s_options.Keys.Concat(s_sections.Keys));
             }
+        }
+    }
+
+    /// <summary>
+    /// Looks at the sections that all workers have. All else is of the program that hosts the worker.
+    /// </summary>
+    /// <exception cref="UsageException">A key of theirs is unknown; the message names it.</exception>
+    public static void CheckSections(IConfiguration configuration)
+    {
+        foreach (var (section, names) in s_sections)
+        {
+            Check(configuration.GetSection($"{Section}:{section}"), names);
+        }
+    }
+
+    private static void Check(IConfigurationSection section, HashSet<string> names)
+    {
+        if (section.GetChildren().FirstOrDefault(one => !names.Contains(one.Key)) is { } wrong)
+        {
+            throw Unknown(wrong.Path, names);
         }
     }
 

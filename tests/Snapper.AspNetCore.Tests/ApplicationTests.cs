@@ -246,6 +246,7 @@ public sealed class ApplicationTests : IDisposable
     [Theory]
     [InlineData("Snapper:Naem", "x", "the key Snapper:Naem, which is not known")]
     [InlineData("Snapper:Worker:MaxInFligth", "1", "the key Snapper:Worker:MaxInFligth, which is not known")]
+    [InlineData("Snapper:Cluster:LinkPorts", "1", "the key Snapper:Cluster:LinkPorts, which is not known")]
     [InlineData("Snapper:Log", "tape", "Snapper:Log must be one of Redis, File")]
     [InlineData("Snapper:Log:Replicsa", "1", "the key Snapper:Log:Replicsa, which is not known")]
     [InlineData("Snapper:LeaveOnStop", "1", "Snapper:LeaveOnStop must be 00:00:01 to 00:10:00")]
@@ -256,6 +257,20 @@ public sealed class ApplicationTests : IDisposable
         var wrong = Assert.ThrowsAny<Exception>(() => WebApp.Create(
             _data.FullName, s_counter, settings: new Dictionary<string, string?> { [key] = value }));
         Assert.Contains(message, wrong.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("Links", "foo", "Snapper:Cluster:Links is 'foo': 'direct' or 'sidecar' is meant.")]
+    [InlineData("LinkPort", "-1", "Snapper:Cluster:LinkPort is -1: 1 to 65535 is meant, or 0 for one that is free.")]
+    [InlineData("LinkAuthority", "none.crt", "Snapper:Cluster:LinkAuthority, 'none.crt', cannot be read: ")]
+    public async Task Settings_of_direct_links_that_are_wrong_are_named_before_the_application_listens(
+        string name, string value, string message)
+    {
+        await using var app = WebApp.Create(
+            _data.FullName, s_counter,
+            settings: new Dictionary<string, string?> { [$"Snapper:Cluster:{name}"] = value });
+        var wrong = await Assert.ThrowsAsync<UsageException>(app.Run);
+        Assert.StartsWith($"The configuration is wrong: {message}", wrong.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -133,6 +133,9 @@ public sealed class SameRemedyTests : IDisposable
     [InlineData("Snapper__Worker__Executors", "65", "Executors")]
     [InlineData("Snapper__Log__Replicas", "-1", "Snapper:Log:Replicas must be 0 to 16, not -1")]
     [InlineData("OTEL_EXPORTER_OTLP_ENDPOINT", "collector", "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    [InlineData("Snapper__Cluster__Links", "foo", "Snapper:Cluster:Links is 'foo': 'direct' or 'sidecar' is meant.")]
+    [InlineData("Snapper__Cluster__LinkAddress", "0.0.0.0", "no address for others: set Snapper:Cluster:LinkHost.")]
+    [InlineData("Snapper__Cluster__LinkAuthority", "ca.crt", "LinkAuthority, 'ca.crt', cannot be read: ")]
     public async Task A_setting_that_is_out_of_range_is_found_before_a_worker_dies_of_it(string variable, string value, string named)
     {
         using var set = new Variable(variable, value);
@@ -142,7 +145,20 @@ public sealed class SameRemedyTests : IDisposable
         Assert.Contains(FixHints.Setting, doctor.Said);
         await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], ["--embedded"]);
         Assert.Equal(ExitCode.Failure, await up.Exit());
+        Assert.Contains(named, up.ErrorText);
         Assert.Contains(FixHints.Setting, up.ErrorText);
+    }
+
+    [Fact]
+    public async Task A_name_that_no_setting_has()
+    {
+        using var set = new Variable("Snapper__Cluster__LinkPorts", "5104");
+        const string line =
+            "The configuration has the key Snapper:Cluster:LinkPorts, which is not known. Known there: ";
+        Assert.Contains(line, (await Run("doctor", "--embedded")).Said);
+        await using var up = UpProcess.Start("up", Data, _ports[0] - 1, _ports[1], ["--embedded"]);
+        Assert.Equal(ExitCode.Failure, await up.Exit());
+        Assert.Contains(line, up.ErrorText);
     }
 
     [Fact]

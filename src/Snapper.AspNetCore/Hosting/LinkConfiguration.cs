@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Snapper.AspNetCore.Processes;
 using Snapper.Cluster.Links;
 
 namespace Snapper.AspNetCore.Hosting;
@@ -18,9 +19,13 @@ internal static class LinkConfiguration
         ["Links", "LinkAddress", "LinkPort", "LinkHost", "LinkCertificate", "LinkKey", "LinkAuthority"];
 
     /// <summary>Reads it.</summary>
+    /// <param name="configuration">Of the process.</param>
+    /// <param name="keys">With which links are proved; none: they are not.</param>
     /// <returns>Null: packets go through the sidecars alone.</returns>
     /// <exception cref="InvalidDataException">A setting is wrong; the message names it.</exception>
-    public static DirectLinkOptions? Read(IConfiguration configuration, MailboxSeal seal)
+    /// <exception cref="InvalidOperationException">A number is none.</exception>
+    /// <exception cref="ArgumentException">What is set does not go together, or would leave links open.</exception>
+    public static DirectLinkOptions? Read(IConfiguration configuration, IReadOnlyList<byte[]> keys)
     {
         var section = configuration.GetSection("Snapper:Cluster");
         switch (section["Links"])
@@ -66,16 +71,21 @@ internal static class LinkConfiguration
 
         var options = new DirectLinkOptions
         {
-            Listen = new IPEndPoint(address, port), Host = host, HostPort = hostPort, Keys = seal.LinkKeys,
+            Listen = new IPEndPoint(address, port), Host = host, HostPort = hostPort, Keys = keys,
             Certificate = Certificate(section["LinkCertificate"], section["LinkKey"]),
-                Authority = Authority(section["LinkAuthority"]),
+            Authority = Authority(section["LinkAuthority"]),
         };
         options.Validate();
+        if (options.Certificate is { } certificate)
+        {
+            CheckIsTaken(certificate, options.Authority!, host ?? address.ToString());
+        }
+
         return options;
     }
 
     /// <summary>Begins to listen for links.</summary>
-    /// <exception cref="UsageException">The address is taken, or none of this machine's.</exception>
+    /// <exception cref="StartupException">The address is taken, or none of this machine's.</exception>
     public static LinkTransport Start(DirectLinkOptions options, SidecarMailboxTransport sidecar, ILogger logger)
     {
         try
@@ -84,8 +94,8 @@ internal static class LinkConfiguration
         }
         catch (SocketException exception)
         {
-            throw new UsageException(
-                $"Direct links of other workers cannot be taken at {options.Listen}: {exception.Message}. "
+            throw new StartupException(
+                $"direct links of other workers cannot be taken at {options.Listen}: {exception.Message}. "
                 + "Set Snapper:Cluster:LinkAddress and Snapper:Cluster:LinkPort to what is free on this machine, "
                 + "or Snapper:Cluster:Links to 'sidecar'.");
         }
@@ -116,24 +126,66 @@ internal static class LinkConfiguration
     {
         if (string.IsNullOrEmpty(file))
         {
-            return null;
+            return string.IsNullOrEmpty(key) ? null : throw new ArgumentException(DirectLinkOptions.BelongTogether);
         }
 
+        X509Certificate2 certificate;
         try
         {
-            var certificate = X509Certificate2.CreateFromPemFile(file, string.IsNullOrEmpty(key) ? null : key);
-            var now = DateTime.Now; // as the certificate says its times
-            return now >= certificate.NotBefore && now <= certificate.NotAfter
-                ? certificate
-                : throw new InvalidDataException(
-                    $"Snapper:Cluster:LinkCertificate, '{file}', is valid from {certificate.NotBefore:u} "
-                    + $"to {certificate.NotAfter:u}, and not now.");
+            certificate = X509Certificate2.CreateFromPemFile(file, string.IsNullOrEmpty(key) ? null : key);
+        }
+        catch (CryptographicException) when (string.IsNullOrEmpty(key) && IsCertificate(file))
+        {
+            throw new InvalidDataException(
+                $"Snapper:Cluster:LinkCertificate, '{file}', has no private key beside the certificate: "
+                + "Snapper:Cluster:LinkKey names the file with it.");
         }
         catch (Exception exception) when (exception is CryptographicException or IOException
             or UnauthorizedAccessException or ArgumentException)
         {
             throw new InvalidDataException(
                 $"Snapper:Cluster:LinkCertificate, '{file}', or LinkKey, '{key}', cannot be read: {exception.Message}");
+        }
+
+        var now = DateTime.Now; // as the certificate says its times
+        return now >= certificate.NotBefore && now <= certificate.NotAfter
+            ? certificate
+            : throw new InvalidDataException(
+                $"Snapper:Cluster:LinkCertificate, '{file}', is valid from {certificate.NotBefore.ToUniversalTime():u} "
+                + $"to {certificate.NotAfter.ToUniversalTime():u}, and not now.");
+    }
+
+    private static bool IsCertificate(string file)
+    {
+        try
+        {
+            using var certificate = X509CertificateLoader.LoadCertificateFromFile(file);
+            return true;
+        }
+        catch (CryptographicException)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>What every other worker would find when a link is made.</summary>
+    private static void CheckIsTaken(
+        X509Certificate2 certificate, X509Certificate2Collection authority, string host)
+    {
+        using var chain = new X509Chain { ChainPolicy = LinkCertificates.Policy(authority) };
+        if (!chain.Build(certificate))
+        {
+            var why = chain.ChainStatus.Select(static status => status.StatusInformation.Trim(' ', '.', '\n'));
+            throw new InvalidDataException(
+                "Snapper:Cluster:LinkCertificate is none that Snapper:Cluster:LinkAuthority has issued, "
+                + $"so other workers would refuse it: {string.Join(", ", why.Distinct())}.");
+        }
+
+        if (!certificate.MatchesHostname(host))
+        {
+            throw new InvalidDataException(
+                $"Snapper:Cluster:LinkCertificate is not for '{host}', under which others reach this worker "
+                + "(Snapper:Cluster:LinkHost): it must be among its subject alternative names.");
         }
     }
 

@@ -48,6 +48,11 @@ internal sealed class WorkerRun(
     private Storage? _storage;
     private LinkTransport? _links;
 
+    // Read before the log is opened, so that what is wrong is said at once, also where the worker turns out to be
+    // alone.
+    private readonly DirectLinkOptions? _direct = Configured(
+        () => LinkConfiguration.Read(configuration, (settings.MailboxSeal ?? MailboxSeal.None).LinkKeys));
+
     /// <summary>
     /// Serves until cancelled, then drains and returns. HTTP still listens then: answers are on their way.
     /// </summary>
@@ -73,6 +78,11 @@ internal sealed class WorkerRun(
             TelemetryOptions.Read(Environment.GetEnvironmentVariable),
             services.GetService<ApplicationTelemetry>() ?? new ApplicationTelemetry(), settings.Name,
             WorkerConfiguration.Version, inspection, logger));
+        if (settings.FirstWorkers is not null && sidecar is not null)
+        {
+            StartLinks(sidecar); // a port that is taken is told before the log is waited for
+        }
+
         var replicas = Configured(() => WorkerConfiguration.Log(configuration, settings.LogKind));
         var storage = _storage = await Storage.Open(
             settings, replicas, options.IdempotencyWindow, logger, cancellation);
@@ -237,17 +247,12 @@ internal sealed class WorkerRun(
         WorkerConfiguration.ForSeveral(options);
         storage.JoinsOthers();
         var cluster = WorkerConfiguration.Cluster(configuration);
-        var throughSidecar = new SidecarMailboxTransport(sidecar, seal);
-        if (_links is null && LinkConfiguration.Read(configuration, seal) is { } links)
-        {
-            _links = LinkConfiguration.Start(links, throughSidecar, _logger);
-        }
-
+        StartLinks(sidecar);
         return new ClusterSetup
         {
             OpenStore = self => storage.OpenCluster(self, cluster),
             ArchiveOf = storage.ArchiveOf,
-            Transport = (IMailboxTransport?)_links ?? throughSidecar,
+            Transport = (IMailboxTransport?)_links ?? new SidecarMailboxTransport(sidecar, seal),
             Opened = hub =>
             {
                 parts.Mailbox.Open(hub);
@@ -261,6 +266,14 @@ internal sealed class WorkerRun(
             FirstWorkers = settings.FirstWorkers ?? 1,
             Balancing = WorkerConfiguration.Balancing(configuration),
         };
+    }
+
+    private void StartLinks(DaprSidecarClient sidecar)
+    {
+        if (_direct is not null && settings.MailboxSeal is { } seal)
+        {
+            _links ??= LinkConfiguration.Start(_direct, new SidecarMailboxTransport(sidecar, seal), _logger);
+        }
     }
 
     /// <summary>

@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Builder;
+using Snapper.AspNetCore;
 using Snapper.AspNetCore.Hosting;
 using Snapper.AspNetCore.Processes;
 using Snapper.Server.Commands;
@@ -18,6 +19,7 @@ internal static class SettingChecks
         try
         {
             var configuration = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory }).Configuration;
+            SnapperSettings.CheckSections(configuration);
             ServerActors.SmallBank(configuration);
             WorkerConfiguration.Worker(configuration, WorkerCommand.Settings([], _ => null));
             var token = Environment.GetEnvironmentVariable("APP_API_TOKEN");
@@ -25,8 +27,10 @@ internal static class SettingChecks
             WorkerConfiguration.Cluster(configuration);
             WorkerConfiguration.Balancing(configuration);
             WorkerConfiguration.Log(configuration, LogKind.Redis);
+            var seal = MailboxSeal.From(mailboxSecret);
+            LinkConfiguration.Read(configuration, (seal ?? MailboxSeal.None).LinkKeys);
             TelemetryOptions.Read(Environment.GetEnvironmentVariable);
-            return MailboxSeal.From(mailboxSecret) is { IsOn: false }
+            return seal is { IsOn: false }
                 ? OpenChannel(check)
                 : new DoctorRow(Health.Good, check, "Snapper__... and OTEL_... of the environment are in range");
         }

@@ -7,6 +7,10 @@ namespace Snapper.Cluster.Links;
 /// <summary>How a worker links to the others. <see cref="Validate"/> names what does not go together.</summary>
 public sealed class DirectLinkOptions
 {
+    /// <summary>What is said when some of the three are set.</summary>
+    public const string BelongTogether =
+        "Snapper:Cluster:LinkCertificate, LinkKey and LinkAuthority belong together: all three are set, or none.";
+
     /// <summary>Where it listens. Default: loopback, a free port.</summary>
     public IPEndPoint Listen { get; init; } = new(IPAddress.Loopback, 0);
 
@@ -66,9 +70,7 @@ public sealed class DirectLinkOptions
 
         if (Certificate is null != Authority is null)
         {
-            throw new ArgumentException(
-                "Snapper:Cluster:LinkCertificate, LinkKey and LinkAuthority belong together: "
-                + "all three are set, or none.");
+            throw new ArgumentException(BelongTogether);
         }
 
         if (Certificate is { HasPrivateKey: false })

@@ -1,3 +1,4 @@
+using Snapper.AspNetCore;
 using Snapper.AspNetCore.Api;
 using Snapper.AspNetCore.Api.Access;
 using Snapper.AspNetCore.Hosting;
@@ -19,6 +20,7 @@ internal static class WorkerWeb
     {
         var builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         configure?.Invoke(builder.Configuration);
+        SnapperSettings.CheckSections(builder.Configuration);
         builder.Logging.ClearProviders().AddSimpleConsole(console =>
         {
             console.SingleLine = true;
