@@ -158,6 +158,54 @@ public sealed class BrokenManifestTests
         Assert.Contains(broken.Problems(), found => found.Contains(problem, StringComparison.Ordinal));
     }
 
+    /// <summary>Direct links, which a component brings.</summary>
+    [Theory]
+    [InlineData("LinkPort", "5105", "direct links are taken at 5105, not at the port links")]
+    [InlineData("LinkAddress", "127.0.0.1", "direct links of other pods do not reach 127.0.0.1")]
+    [InlineData("LinkHost", "snapper-worker-1.snapper-workers", "worker-2 is not reached under snapper-worker-1")]
+    [InlineData("LinkHost", "", "refuses its environment: Snapper:Cluster:LinkAddress is 0.0.0.0, which is no address")]
+    [InlineData("LinkKey", "/run/secrets/snapper-links/key", "/snapper-links/key, which no secret brings there")]
+    [InlineData("Links", "sidecar", "the port links, 5104, is there, and nothing listens at it")]
+    [InlineData("Links", "both", "refuses its environment: Snapper:Cluster:Links is 'both'")]
+    public void A_broken_setting_of_direct_links_is_found(string setting, string value, string problem)
+    {
+        var variable = $"Snapper__Cluster__{setting}";
+        var good = Rendered.Of("production", "redis", "../../components/direct-links");
+        Assert.Empty(good.Problems());
+        Variables(good).Single(one => (string?)one!["name"] == variable)!["value"] = value;
+        Assert.Contains(
+            new Rules.Manifests(good.Objects, good.Outside).Problems(),
+            found => found.Contains(problem, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("ingress", "from", "snapper-dashboard", "others than workers reach the port links")]
+    [InlineData("ingress", "from", "snapper-dashboard", "no policy lets it in")]
+    [InlineData("egress", "to", "snapper-redis", "no policy lets it out")]
+    public void A_policy_that_lets_others_to_direct_links_or_workers_not_is_found(
+        string direction, string peers, string value, string problem)
+    {
+        const string label = "app.kubernetes.io/name";
+        var good = Rendered.Of("production", "redis", "../../components/direct-links");
+        var policy = good.Find("NetworkPolicy", "snapper-links")!;
+        policy["spec"]![direction]![0]![peers]![0]!["podSelector"]!["matchLabels"]![label] = value;
+        Assert.Contains(good.Problems(), found => found.Contains(problem, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Workers_must_say_whether_there_are_direct_links()
+    {
+        var good = Rendered.Of("production");
+        var variables = Variables(good);
+        variables.Remove(variables.Single(static one => (string?)one!["name"] == "Snapper__Cluster__Links"));
+        Assert.Contains(
+            good.Problems(),
+            static found => found.Contains("Snapper__Cluster__Links must say", StringComparison.Ordinal));
+    }
+
+    private static JsonArray Variables(Rules.Manifests all) =>
+        all.Pods.Single(static pods => pods.Where == Worker).Containers[0]["env"]!.AsArray();
+
     /// <summary>Its access control list, and its room.</summary>
     public static TheoryData<string, string, string, string?, string> OfRedis()
     {

@@ -16,8 +16,10 @@ public sealed class OverlayTests
         { "dev", [] }, { "production", [] },
         { "production", ["redis", Component("service-monitor")] },
         { "production", ["redis", Component("redis-tls")] },
+        { "production", ["redis", Component("direct-links")] },
         { "production", [Component("external-redis")] },
         { "production", [Component("service-monitor"), Component("external-redis")] },
+        { "production", ["redis", Component("service-monitor"), Component("redis-tls"), Component("direct-links")] },
     };
 
     [Theory]
@@ -87,6 +89,7 @@ internal static class Rendered
     {
         ["snapper-redis"] = ["password"],
         ["snapper-redis-tls"] = ["tls.crt", "tls.key", "ca.crt"],
+        ["snapper-links"] = ["tls.crt", "tls.key", "ca.crt"],
         ["snapper-tokens"] = ["tokens"],
         ["snapper-dashboard-token"] = ["token"],
         ["snapper-app-token"] = ["token"],

@@ -20,6 +20,7 @@ public sealed partial class HelmChartTests
         { "dev", [], ["-f", Path.Combine(s_chart, "values-dev.yaml")] },
         { "production", ["redis", "../../components/service-monitor"], ["--set", "serviceMonitor.enabled=true"] },
         { "production", ["redis", "../../components/redis-tls"], ["--set", "redis.tls=true"] },
+        { "production", ["redis", "../../components/direct-links"], ["--set", "links.direct=true"] },
         {
             "production", ["../../components/external-redis"],
             ["--set", "redis.address=redis.example.internal:6379"]
@@ -28,12 +29,20 @@ public sealed partial class HelmChartTests
             "production", ["../../components/service-monitor", "../../components/external-redis"],
             ["--set", "serviceMonitor.enabled=true", "--set", "redis.address=redis.example.internal:6379"]
         },
+        {
+            "production",
+            [
+                "redis", "../../components/service-monitor", "../../components/redis-tls",
+                "../../components/direct-links",
+            ],
+            ["--set", "serviceMonitor.enabled=true,redis.tls=true,links.direct=true"]
+        },
     };
 
     /// <summary>Settings that no overlay has, as they are written on the command line.</summary>
     public static TheoryData<string> Others =>
     [
-        "worker.replicas=1", "worker.replicas=20", "appId=bank", "callers=null",
+        "worker.replicas=1", "worker.replicas=20", "appId=bank", "callers=null", "worker.replicas=5,links.direct=true",
         "worker.env.SNAPPER_FSYNC=everysec,actorTypes={Account,ListAppend,Wallet}",
         "redis.address=redis.example.internal:6400,redis.user=", "worker.image=worker@sha256:" + Digest,
     ];
@@ -120,6 +129,9 @@ public sealed partial class HelmChartTests
     [InlineData("callers[0].namespace=x", "'/callers/0': missing property 'appId'")]
     [InlineData("redis.address=host", "'/redis/address': 'host' does not match pattern")]
     [InlineData("redis.maxmemory=6Gi", "'/redis/maxmemory': '6Gi' does not match pattern")]
+    [InlineData("links.direct=yes", "'/links/direct': got string, want boolean")]
+    [InlineData("links.port=5104", "'/links': additional properties 'port' not allowed")]
+    [InlineData("worker.env.Snapper__Cluster__Links=x", "worker.env: the chart itself sets Snapper__Cluster__Links")]
     [InlineData("redis.address=host:1,redis.tls=true", "redis.tls is of the Redis that the chart makes")]
     public async Task Wrong_values_are_refused_in_words(string set, string message)
     {
@@ -131,7 +143,7 @@ public sealed partial class HelmChartTests
     /// <summary>A variable that is set twice would count once, and not the one that was meant.</summary>
     [NeedsHelmTheory]
     [InlineData("redis.tls=false")]
-    [InlineData("redis.tls=true")]
+    [InlineData("redis.tls=true,links.direct=true")]
     public async Task No_variable_of_the_chart_can_be_repeated(string set)
     {
         var all = new Rules.Manifests(await Render(["--set", set]), Rendered.Secrets);
@@ -153,7 +165,8 @@ public sealed partial class HelmChartTests
     public async Task The_notes_name_every_secret_and_caller()
     {
         var printed = await HelmProgram.Run(
-            "install", "snapper", s_chart, "-n", "bank", "--dry-run=client", "--set", "redis.tls=true");
+            "install", "snapper", s_chart, "-n", "bank", "--dry-run=client", "--set",
+            "redis.tls=true,links.direct=true");
         var notes = printed[printed.IndexOf("\nNOTES:", StringComparison.Ordinal)..];
         Assert.All(Rendered.Secrets, secret => Assert.Contains(
             $"{secret.Key} ({string.Join(", ", secret.Value)})", notes, StringComparison.Ordinal));

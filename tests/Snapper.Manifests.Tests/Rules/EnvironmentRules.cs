@@ -6,6 +6,7 @@ using Snapper.AspNetCore.Processes;
 using Snapper.Security;
 using Snapper.Server.Commands;
 using Snapper.Server.Hosting;
+using Snapper.Tests.Support;
 using static Snapper.Manifests.Tests.Rules.Manifests;
 
 namespace Snapper.Manifests.Tests.Rules;
@@ -64,13 +65,42 @@ internal static partial class EnvironmentRules
             WorkerConfiguration.Balancing(sections);
             WorkerConfiguration.Cluster(sections);
             WorkerConfiguration.Log(sections, settings.LogKind);
+            Links(sections);
             ServerActors.SmallBank(sections);
             SecuritySettings.Read(sections);
             return null;
         }
-        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException or FormatException)
+        catch (Exception wrong) when (wrong is UsageException or ArgumentException or InvalidOperationException
+            or FormatException or InvalidDataException)
         {
             return wrong.Message;
+        }
+    }
+
+    /// <summary>
+    /// Direct links, with files that are here in place of those of the pod, for the name that is told: that those will
+    /// be there is another rule, and that they are for that name is the document's.
+    /// </summary>
+    private static void Links(IConfiguration sections)
+    {
+        var section = sections.GetSection("Snapper:Cluster");
+        var folder = Directory.CreateTempSubdirectory("snapper-links-");
+        try
+        {
+            using var files = new LinkFiles(folder.FullName);
+            var host = section["LinkHost"] is { Length: > 0 } told ? told : "none";
+            var (certificate, key) = files.Issue("links", host);
+            foreach (var (name, file) in (IEnumerable<(string, string)>)
+                [("LinkCertificate", certificate), ("LinkKey", key), ("LinkAuthority", files.Authority)])
+            {
+                section[name] = section[name] is null ? null : file;
+            }
+
+            LinkConfiguration.Read(sections, []);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
         }
     }
 

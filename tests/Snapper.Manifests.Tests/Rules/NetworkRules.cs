@@ -15,7 +15,7 @@ internal static class NetworkRules
     public static IEnumerable<string> Problems(Manifests all) =>
     [
         .. all.OfKind("NetworkPolicy").SelectMany(policy => Ports(all, policy)), .. Closed(all), .. Ways(all),
-        .. Scraped(all),
+        .. Scraped(all), .. Linked(all),
     ];
 
     /// <summary>Namespaces of others reach what serves metrics alone.</summary>
@@ -29,6 +29,15 @@ internal static class NetworkRules
         from port in List(rule["ports"]).Select(port => port["port"]!)
         where pods.Port(port) != pods.Port("metrics")
         select $"{Where(policy)}: {space} reaches {port} of {pods.Where}";
+
+    /// <summary>Workers alone reach the port of direct links.</summary>
+    private static IEnumerable<string> Linked(Manifests all) =>
+        from pods in all.Pods
+        where pods.Ports.ContainsKey("links")
+        from rule in Rules(all, pods, "ingress", pods.Ports["links"])
+        from peer in List(rule["from"])
+        where peer["namespaceSelector"] is not null || Here(all, peer).Any(other => other != pods)
+        select $"{pods.Where}: others than workers reach the port links: {peer.ToJsonString()}";
 
     private static IEnumerable<string> Ports(Manifests all, JsonObject policy)
     {
@@ -68,7 +77,11 @@ internal static class NetworkRules
         var worker = all.Pods.FirstOrDefault(pods => pods.HasSidecar);
         var redis = all.Pods.FirstOrDefault(pods => pods.Ports.ContainsKey("6379"));
         var dashboard = all.Pods.FirstOrDefault(pods => pods.Containers.Any(container => List(container["env"]).Any(variable => (string?)variable["name"] == "SNAPPER_DASHBOARD_WORKERS")));
-        (Pods? From, Pods? To, int Port)[] ways = [(worker, redis, 6379), (worker, worker, 50002), (dashboard, worker, 5101)];
+        (Pods? From, Pods? To, int Port)[] ways =
+        [
+            (worker, redis, 6379), (worker, worker, 50002), (dashboard, worker, 5101),
+            .. Links(worker),
+        ];
         foreach (var (from, to, port) in ways)
         {
             if (from is null || to is null) continue;
@@ -90,6 +103,9 @@ internal static class NetworkRules
             if (!Rules(all, pods, "egress", 53).Any()) yield return $"{pods.Where} may not ask for names";
         }
     }
+
+    private static IEnumerable<(Pods?, Pods?, int)> Links(Pods? worker) =>
+        worker?.Ports.TryGetValue("links", out var port) == true ? [(worker, worker, port)] : [];
 
     private static bool Lets(Manifests all, Pods pods, Pods other, string direction, int port) =>
         Rules(all, pods, direction, port).Any(rule => List(rule[direction == "ingress" ? "from" : "to"]).Any(peer => peer["namespaceSelector"] is null && peer["podSelector"] is { } selector && Takes(selector["matchLabels"], other.Labels)));

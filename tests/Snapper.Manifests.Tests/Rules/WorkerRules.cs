@@ -86,6 +86,11 @@ internal static class WorkerRules
             }
         }
 
+        foreach (var problem in names.SelectMany(name => Links(all, pods, pods.Environment(container, name), name)))
+        {
+            yield return $"{pods.Where}: {problem}";
+        }
+
         var app = (string?)pods.Annotations["dapr.io/app-id"];
         if (app != first.AppId) yield return $"{pods.Where}: dapr.io/app-id is {app}, and the worker takes it for {first.AppId} (SNAPPER_APP_ID)";
         if (!all.OfKind("Resiliency").SelectMany(one => Manifests.Keys(one["spec"]!["targets"]!["apps"])).Contains(app))
@@ -115,6 +120,40 @@ internal static class WorkerRules
         if (types.Except(retried).ToArray() is { Length: > 0 } missing) yield return $"{pods.Where}: calls of {string.Join(", ", missing)} would be repeated by the sidecar: a Resiliency must name them";
     }
 
+    /// <summary>
+    /// Direct links are taken at the port of that name, under the pod's own name; or not at all, and it says so.
+    /// </summary>
+    private static IEnumerable<string> Links(
+        Manifests all, Pods pods, Dictionary<string, string> environment, string pod)
+    {
+        var links = environment.GetValueOrDefault("Snapper__Cluster__Links");
+        if (links != "direct")
+        {
+            if (links != "sidecar") yield return "Snapper__Cluster__Links must say whether there are direct links";
+            if (pods.Port("links") is { } open)
+            {
+                yield return $"the port links, {open}, is there, and nothing listens at it";
+            }
+
+            yield break;
+        }
+
+        var port = environment.GetValueOrDefault("Snapper__Cluster__LinkPort");
+        if (pods.Port("links")?.ToString(CultureInfo.InvariantCulture) != port)
+        {
+            yield return $"direct links are taken at {port}, not at the port links";
+        }
+
+        var address = environment.GetValueOrDefault("Snapper__Cluster__LinkAddress");
+        if (address != "0.0.0.0") yield return $"direct links of other pods do not reach {address}";
+        var host = environment.GetValueOrDefault("Snapper__Cluster__LinkHost");
+        var service = (string?)pods.Owner["spec"]!["serviceName"];
+        if (host != $"{pod}.{service}" || (string?)all.Find("Service", service)?["spec"]!["clusterIP"] != "None")
+        {
+            yield return $"{pod} is not reached under {host}";
+        }
+    }
+
     /// <summary>What is written or read in files is in volumes.</summary>
     private static IEnumerable<string> Paths(Pods pods, JsonObject container)
     {
@@ -129,7 +168,9 @@ internal static class WorkerRules
 
         if (environment.TryGetValue("TMPDIR", out var temporary) && !mounts.Any(one => (string?)one["mountPath"] == temporary && (bool?)one["readOnly"] != true)) yield return $"{pods.Where}: nothing can be written in TMPDIR, {temporary}";
         var files = environment.Where(
-            pair => pair.Key.EndsWith("_FILE", StringComparison.Ordinal) || pair.Key == RedisLogin.AuthorityVariable);
+            pair => pair.Key.EndsWith("_FILE", StringComparison.Ordinal) || pair.Key == RedisLogin.AuthorityVariable
+                || pair.Key is "Snapper__Cluster__LinkCertificate" or "Snapper__Cluster__LinkKey"
+                    or "Snapper__Cluster__LinkAuthority");
         foreach (var (variable, path) in files)
         {
             var folder = path[..path.LastIndexOf('/')];

@@ -31,7 +31,7 @@ test "$(redis-cli --user probe{{ if .Values.redis.tls }} --tls --cacert /run/sec
 {{- end }}
 {{- end -}}
 
-{{- /* Variables of the worker that worker.env may not repeat; with redis.tls two more are set. */ -}}
+{{- /* Variables of the worker that worker.env may not repeat; with redis.tls two more are set, and more with links.direct. */ -}}
 {{- define "snapper.ownVariables" -}}
 {{ list
   "SNAPPER_POD_NAME"
@@ -59,6 +59,13 @@ test "$(redis-cli --user probe{{ if .Values.redis.tls }} --tls --cacert /run/sec
   "SNAPPER_MAILBOX_SECRET"
   "SNAPPER_METRICS_PORT"
   "SNAPPER_REDIS_USER"
+  "Snapper__Cluster__Links"
+  (ternary "Snapper__Cluster__LinkAddress" "" .Values.links.direct)
+  (ternary "Snapper__Cluster__LinkPort" "" .Values.links.direct)
+  (ternary "Snapper__Cluster__LinkHost" "" .Values.links.direct)
+  (ternary "Snapper__Cluster__LinkCertificate" "" .Values.links.direct)
+  (ternary "Snapper__Cluster__LinkKey" "" .Values.links.direct)
+  (ternary "Snapper__Cluster__LinkAuthority" "" .Values.links.direct)
   (ternary "SNAPPER_REDIS_TLS" "" .Values.redis.tls)
   (ternary "SNAPPER_REDIS_CA" "" .Values.redis.tls) | join " " }}
 {{- end -}}
