@@ -15,6 +15,7 @@ public sealed class LinkTests : IAsyncLifetime
     private readonly Link _link;
     private readonly List<Socket> _accepted = [];
     private TcpListener? _target;
+    private int _slow;
 
     public LinkTests() => _link = new Link("test", () => _port, () => _port + 1);
 
@@ -120,6 +121,67 @@ public sealed class LinkTests : IAsyncLifetime
         new Both(third, last).Dispose();
     }
 
+    /// <summary>By the port of each caller: that of a worker, in live runs.</summary>
+    [Fact]
+    public async Task Each_caller_has_weather_of_its_own_and_others_do_not_feel_it()
+    {
+        var port = FreePorts.Base(0);
+        await using var link = new Link(
+            "lanes", () => port, () => _port + 1, callerOf: caller => caller == _slow ? "slow" : "other");
+        link.Start();
+        var (slow, target) = await Connect(port, socket => _slow = ((IPEndPoint)socket.LocalEndPoint!).Port);
+        var (other, there) = await Connect(port);
+        using var first = new Both(slow, target);
+        using var second = new Both(other, there);
+        Assert.Equal((1, 1), (link.Of("slow").Connections, link.Of("other").Connections));
+
+        ((IRoad)link.Of("slow")).Hold(up: true, down: false);
+        await slow.SendAsync(new byte[] { 1 });
+        await other.SendAsync(new byte[] { 2 });
+        Assert.Equal(1, await there.ReceiveAsync(new byte[9]).WaitAsync(Patience));
+        Assert.Equal(0, target.Available);
+
+        link.Of("other").Cut(refuses: true);
+        await Assert.ThrowsAsync<SocketException>(() => other.ReceiveAsync(new byte[1]).WaitAsync(Patience));
+        link.Of("slow").Heal();
+        Assert.Equal(1, await target.ReceiveAsync(new byte[9]).WaitAsync(Patience));
+    }
+
+    /// <summary>Half open: it accepts, and nothing comes back, nor does anything arrive.</summary>
+    [Fact]
+    public async Task A_held_link_accepts_callers_of_whom_its_target_hears_only_when_it_is_healed()
+    {
+        (await Connect()).Caller.Dispose();
+        ((IRoad)_link).Hold(up: true, down: true);
+        _link.Cut(refuses: false);
+        using var caller = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        await caller.ConnectAsync(IPAddress.Loopback, _port);
+        await caller.SendAsync(new byte[] { 42 });
+        var answer = caller.ReceiveAsync(new byte[1]);
+        _link.Heal();
+        using var target = await Heard();
+        Assert.False(answer.IsCompleted);
+        await target.SendAsync(new byte[] { 7 });
+        Assert.Equal(1, await answer.WaitAsync(Patience));
+    }
+
+    [Fact]
+    public async Task New_callers_can_be_led_to_another_target()
+    {
+        var ports = FreePorts.Base(0, 1);
+        using var other = new TcpListener(IPAddress.Loopback, ports + 1);
+        other.Start();
+        await using var link = new Link("astray", () => ports, () => _port + 1, leadsTo: () => ports + 1);
+        link.Start();
+        Socket? caller = null;
+        await Eventually.Holds(
+            "the link to accept", Patience, async () => (caller = await Try(ports)) is null ? "it refuses" : null);
+        using var mine = caller!;
+        using var there = await other.AcceptSocketAsync().WaitAsync(Patience);
+        await mine.SendAsync(new byte[] { 5 });
+        Assert.Equal(1, await there.ReceiveAsync(new byte[9]).WaitAsync(Patience));
+    }
+
     [Theory]
     [InlineData(300, 0)]
     [InlineData(0, 10_000)]
@@ -178,25 +240,40 @@ public sealed class LinkTests : IAsyncLifetime
         }
     }
 
-    /// <summary>A connection through the link; the target's own side is found by a first byte, because the link has a connection of its own.</summary>
-    private async Task<(Socket Caller, Socket Target)> Connect()
+    /// <summary>
+    /// A connection through a link; the target's own side is found by a first byte, because the link has a connection
+    /// of its own.
+    /// </summary>
+    private async Task<(Socket Caller, Socket Target)> Connect(int? port = null, Action<Socket>? bound = null)
     {
         Socket? caller = null;
-        await Eventually.Holds("the link to accept", Patience, async () =>
-        {
-            caller = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            try
-            {
-                await caller.ConnectAsync(IPAddress.Loopback, _port);
-                return null;
-            }
-            catch (SocketException refused)
-            {
-                caller.Dispose();
-                return refused.Message;
-            }
-        });
+        await Eventually.Holds(
+            "the link to accept", Patience,
+            async () => (caller = await Try(port ?? _port, bound)) is null ? "it refuses" : null);
         await caller!.SendAsync(new byte[] { 42 });
+        return (caller, await Heard());
+    }
+
+    private static async Task<Socket?> Try(int port, Action<Socket>? bound = null)
+    {
+        var caller = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        caller.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        bound?.Invoke(caller);
+        try
+        {
+            await caller.ConnectAsync(IPAddress.Loopback, port);
+            return caller;
+        }
+        catch (SocketException)
+        {
+            caller.Dispose();
+            return null;
+        }
+    }
+
+    /// <summary>The next connection at the target on which something is said.</summary>
+    private async Task<Socket> Heard()
+    {
         while (true)
         {
             var target = await _target!.AcceptSocketAsync().WaitAsync(Patience);
@@ -206,7 +283,7 @@ public sealed class LinkTests : IAsyncLifetime
             {
                 if (await target.ReceiveAsync(new byte[1], soon.Token) == 1)
                 {
-                    return (caller, target);
+                    return target;
                 }
             }
             catch (OperationCanceledException)

@@ -78,6 +78,21 @@ public sealed class LiveOptionsTests
         Assert.Equal(ClusterFaults.All.Count, ClusterFaults.All.Select(kind => kind.Name).Distinct().Count());
     }
 
+    /// <summary>Each with what it requires: docs/verification.md has no other row, and lacks none.</summary>
+    [Fact]
+    public void Faults_of_direct_links_are_in_the_document()
+    {
+        var rows = File.ReadAllLines(Path.Combine(Repository.Root, "docs", "verification.md"))
+            .Where(static line => line.StartsWith("| `link-", StringComparison.Ordinal))
+            .Select(static line => line.Split('|', StringSplitOptions.TrimEntries))
+            .ToDictionary(static cells => cells[1].Trim('`'));
+        var faults = ClusterFaults.All
+            .Where(static kind => kind.Name.StartsWith("link-", StringComparison.Ordinal)).ToArray();
+        Assert.Equal(faults.Select(static kind => kind.Name).Order(), rows.Keys.Order());
+        Assert.All(faults, kind => Assert.StartsWith(
+            $"{kind.Bound.TotalSeconds:0} s ", rows[kind.Name][3], StringComparison.Ordinal));
+    }
+
     [Fact]
     public void Faults_of_several_workers_are_read_wherever_their_number_stands()
     {

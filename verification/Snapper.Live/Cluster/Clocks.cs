@@ -67,7 +67,11 @@ internal sealed class Clocks
 
     private readonly StandFolder _folder;
 
-    public Clocks(StandFolder folder)
+    /// <param name="folder">Where the script and the library are.</param>
+    /// <param name="then">
+    /// Shell that comes last in the script; <c>$name</c> is the worker's, or <c>redis</c>, or empty.
+    /// </param>
+    public Clocks(StandFolder folder, string then)
     {
         _folder = folder;
         Setsid = folder.Write(
@@ -77,6 +81,7 @@ internal sealed class Clocks
             then: $"""
             case " $* " in *"/redis-server "*) name=redis;; *" worker --name "*) ;; *) name=;; esac
             if [ -n "$name" ] && [ -e '{folder.PathOf("clock-")}'"$name" ]; then export LD_PRELOAD='{Library}' {Variable}='{folder.PathOf("clock-")}'"$name"; fi
+            {then}
             """,
             program: Program);
     }

@@ -33,13 +33,25 @@ internal static class ClusterFaults
         new("redis-pause", "SIGSTOP of redis-server for 0.2 to 6 s", Bound, RedisPause),
         new("cut-redis", "no connection between one worker and Redis for 5 to 8 s: its lease runs out while it lives", Bound, CutRedis) { IsQuick = false },
         new("silence-redis", "nothing passes between one worker and Redis for 5 to 8 s, in one or both directions", Bound, SilenceRedis) { IsQuick = false },
-        new("cut-out", "one worker reaches no other for up to 4 s, by refused connections, though they reach it; Redis is reached", Bound, strike => Roads(strike, strike.Any(), true, false, Refuse)),
+        new(
+            "cut-out",
+            "one worker reaches no other for up to 4 s, by refused connections, though they reach it; Redis is "
+            + "reached. By direct links and sidecars, or by the sidecars alone, here and below",
+            Bound, strike => Roads(strike, strike.Any(), true, false, Refuse)),
         new("cut-in", "no other reaches one worker for up to 4 s, though it reaches them", Bound, strike => Roads(strike, strike.Any(), false, true, Refuse)),
         new("silence-out", "nothing passes from one worker to the others, or back, or both, for up to 4 s; then all arrives late", Bound, strike => Roads(strike, strike.Any(), true, false, Silence(strike))),
         new("silence-in", "the same on the road by which the others reach it", Bound, strike => Roads(strike, strike.Any(), false, true, Silence(strike))),
         new("cut-off", "no worker reaches one of them, and it reaches none, for up to 4 s; Redis is reached", Bound, strike => Roads(strike, strike.Any(), true, true, Refuse)),
-        new("cut-pair", "calls of one worker to another are refused, or of both to each other, for a minute; all others, and Redis, are reached", Bound, strike => Pair(strike, silence: false)) { IsQuick = false },
-        new("silence-pair", "the same, but the calls, or only their answers, stay under way, and arrive late or are lost", Bound, strike => Pair(strike, silence: true)) { IsQuick = false },
+        new(
+            "cut-pair",
+            "what one worker sends to another is refused, by its direct link and its sidecar, or what both send to "
+            + "each other, for a minute; all others, and Redis, are reached",
+            Bound, strike => Pair(strike, silence: false)) { IsQuick = false },
+        new(
+            "silence-pair",
+            "the same, but what is sent, or only its answers, stays under way, and arrives late or is lost",
+            Bound, strike => Pair(strike, silence: true)) { IsQuick = false },
+        .. DirectLinkFaults.All(Bound),
         new("rolling-restart", "SIGTERM to one worker after the other, each when the one before is ready again", Bound, RollingRestart) { IsQuick = false },
         new("clock-step", "the clocks of one or two workers step to and fro, by half a second up to two hours", Bound, WorkerClocks) { IsQuick = false },
         new("redis-clock-step", "the same of redis-server's clock", Bound, RedisClock) { IsQuick = false },
@@ -69,7 +81,8 @@ internal static class ClusterFaults
 
     private static Task Kill(ClusterStrike strike, params int[] workers) => End(strike, ProcessTable.Kill, workers);
 
-    private static async Task End(ClusterStrike strike, int signal, params int[] workers)
+    /// <summary>Signals workers that end by it.</summary>
+    public static async Task End(ClusterStrike strike, int signal, params int[] workers)
     {
         strike.Detail += $"w{string.Join(" w", workers)} ";
         strike.Mark();
@@ -105,7 +118,7 @@ internal static class ClusterFaults
     }
 
     /// <summary>Waits until the others answer for everything, so that the end of the fault is not taken for the cure.</summary>
-    private static Task Recovered(ClusterStrike strike) => Eventually.Holds("others to have taken over", TakenOverWithin, () =>
+    public static Task Recovered(ClusterStrike strike) => Eventually.Holds("others to have taken over", TakenOverWithin, () =>
     {
         strike.Cancellation.ThrowIfCancellationRequested();
         return Task.FromResult(RecoveredAfter(strike, out var missing) ? null : missing);
@@ -119,7 +132,8 @@ internal static class ClusterFaults
         return actors is not null && global is not null;
     }
 
-    private static async Task Pause(ClusterStrike strike, int worker, int least, int most)
+    /// <summary>A worker stands still for so many milliseconds. Less than a lease only lasts.</summary>
+    public static async Task Pause(ClusterStrike strike, int worker, int least, int most)
     {
         var time = strike.Between(least, most);
         strike.Detail += string.Create(CultureInfo.InvariantCulture, $"w{worker} for {time.TotalSeconds:0.0} s ");
@@ -159,7 +173,7 @@ internal static class ClusterFaults
         }
     }
 
-    private static Task CutRedis(ClusterStrike strike) => WithoutRedis(strike, lane => lane.Cut(refuses: true));
+    private static Task CutRedis(ClusterStrike strike) => WithoutRedis(strike, static lane => lane.Cut(refuses: true));
 
     private static Task SilenceRedis(ClusterStrike strike)
     {
@@ -168,7 +182,7 @@ internal static class ClusterFaults
         return WithoutRedis(strike, lane => lane.Hold(up: direction != 1, down: direction != 0));
     }
 
-    private static async Task WithoutRedis(ClusterStrike strike, Action<Lane> begin)
+    private static async Task WithoutRedis(ClusterStrike strike, Action<IRoad> begin)
     {
         var worker = strike.Any();
         var lane = strike.System.ToRedis.Of($"w{worker}");
@@ -192,47 +206,57 @@ internal static class ClusterFaults
         }
     }
 
-    private static void Refuse(Link link) => link.Cut(refuses: true);
+    private static void Refuse(IRoad road) => road.Cut(refuses: true);
 
-    private static Action<Link> Silence(ClusterStrike strike)
+    private static Action<IRoad> Silence(ClusterStrike strike)
     {
         var direction = strike.Random.Next(3);
         strike.Detail += direction switch { 0 => "there ", 1 => "back ", _ => "both ways " };
-        return link =>
-        {
-            link.Up.Set(new Weather(Holds: direction != 1));
-            link.Down.Set(new Weather(Holds: direction != 0));
-        };
+        return road => road.Hold(up: direction != 1, down: direction != 0);
     }
 
-    private static async Task Roads(ClusterStrike strike, int worker, bool outbound, bool inbound, Action<Link> begin)
+    /// <summary>
+    /// The roads by which one worker reaches the others, or they reach it: direct links, and by the sidecars; or the
+    /// latter alone.
+    /// </summary>
+    private static async Task Roads(ClusterStrike strike, int worker, bool outbound, bool inbound, Action<IRoad> begin)
     {
-        var links = new List<Link>();
+        var roads = new List<IRoad>();
+        var links = strike.Random.Next(3) > 0;
         if (outbound)
         {
-            links.Add(strike.System.Out(worker));
+            roads.Add(strike.System.Out(worker));
         }
 
         if (inbound)
         {
-            links.Add(strike.System.In(worker));
+            roads.Add(strike.System.In(worker));
         }
 
-        var time = strike.Between(200, 4_000);
-        strike.Detail += string.Create(CultureInfo.InvariantCulture, $"w{worker} {links.Sum(link => link.Connections)} connections, {time.TotalSeconds:0.0} s ");
-        if (links.Any(link => link.Connections == 0))
+        foreach (var other in links ? Enumerable.Range(1, strike.System.Workers).Where(other => other != worker) : [])
         {
-            strike.Problems.Enqueue("No connection was found on the road: nothing was cut.");
+            roads.AddRange(outbound ? [strike.System.LinkOf(worker, other)] : []);
+            roads.AddRange(inbound ? [strike.System.LinkOf(other, worker)] : []);
         }
 
-        links.ForEach(begin);
+        strike.Detail += links ? "" : "sidecars alone, ";
+        var time = strike.Between(200, 4_000);
+        var connections = roads.Sum(static road => road.Connections);
+        strike.Detail += string.Create(
+            CultureInfo.InvariantCulture, $"w{worker} {connections} connections, {time.TotalSeconds:0.0} s ");
+        if (links && connections == 0)
+        {
+            strike.Problems.Enqueue("No connection was found on the roads: nothing was cut.");
+        }
+
+        roads.ForEach(begin);
         try
         {
             await strike.Wait(time);
         }
         finally
         {
-            links.ForEach(link => link.Heal());
+            roads.ForEach(static road => road.Heal());
             strike.Mark();
         }
     }
@@ -244,15 +268,11 @@ internal static class ClusterFaults
         var other = strike.Other(one);
         var both = strike.Random.Next(2) == 0;
         var answers = silence && strike.Random.Next(2) == 0;
-        var lanes = new List<Lane> { strike.System.Out(one).Of($"w{other}") };
-        if (both)
-        {
-            lanes.Add(strike.System.Out(other).Of($"w{one}"));
-        }
+        List<Lane> lanes = [.. Between(strike, one, other), .. both ? Between(strike, other, one) : []];
 
         strike.Detail = $"w{one} {(both ? "and" : "to")} w{other}{(silence ? answers ? ", answers" : ", calls" : "")} ";
         var (before, begin) = (lanes.Sum(static lane => lane.Entries), Stopwatch.GetTimestamp());
-        foreach (var lane in lanes)
+        foreach (IRoad lane in lanes)
         {
             if (silence)
             {
@@ -265,12 +285,14 @@ internal static class ClusterFaults
         }
 
         TimeSpan? served = null;
+        TimeSpan? detour = null;
         try
         {
             for (var time = TimeSpan.FromSeconds(strike.IsBrief ? 10 : 60); Stopwatch.GetElapsedTime(begin) < time;)
             {
                 await strike.Wait(TimeSpan.FromMilliseconds(500));
                 served ??= strike.Prober.Recovered(begin, begin, [one, other], global: false, out _) is null ? null : Stopwatch.GetElapsedTime(begin);
+                detour ??= await IsPassedOn(strike, one, other) ? Stopwatch.GetElapsedTime(begin) : null;
             }
         }
         finally
@@ -285,9 +307,24 @@ internal static class ClusterFaults
             strike.Problems.Enqueue("No call between the two was seen: nothing was cut.");
         }
 
+        if (detour is null && strike.System.Workers > 2)
+        {
+            strike.Problems.Enqueue($"What w{one} had for w{other} did not go by way of a third one.");
+        }
+
         strike.Detail += served is { } after
             ? string.Create(CultureInfo.InvariantCulture, $"all actors answered elsewhere after {after.TotalSeconds:0.0} s of it") : "not all actors answered elsewhere meanwhile";
+        strike.Detail += detour is { } by
+            ? string.Create(CultureInfo.InvariantCulture, $", passed on after {by.TotalSeconds:0.0} s") : "";
     }
+
+    /// <summary>What one worker sends to another one: by its direct link, and by its sidecar.</summary>
+    private static Lane[] Between(ClusterStrike strike, int from, int to) =>
+        [strike.System.LinkOf(from, to), strike.System.Out(from).Of($"w{to}")];
+
+    /// <summary>It has said that its packets go by way of another one.</summary>
+    private static async Task<bool> IsPassedOn(ClusterStrike strike, int from, int to) =>
+        (await strike.System.Peers(from))?.Any(peer => peer.Worker == $"w{to}" && peer.Via is not null) == true;
 
     private static async Task RollingRestart(ClusterStrike strike)
     {

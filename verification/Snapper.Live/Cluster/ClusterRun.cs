@@ -15,6 +15,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
     private const long PoorBelow = 200;
     private static readonly TimeSpan RecoversAtAll = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan DecidedWithin = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan LinkedWithin = TimeSpan.FromSeconds(5);
 
     private readonly List<Done> _rounds = [];
     private readonly List<string> _violations = [];
@@ -129,6 +130,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         List<int> without = strike.Victims.Count < system.Workers ? strike.Victims : [];
         var actors = await Recovered(prober, strike, kind, without, global: false, cancellation);
         var global = await Recovered(prober, strike, kind, without, global: true, cancellation);
+        var linked = await Linked(system, cancellation);
         var settled = await segment.Settled(end, cancellation);
         if (strike.LosesSince is { } since)
         {
@@ -148,6 +150,8 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         _rounds.Add(done);
         var late = measured > kind.Bound ? $"{kind.Bound.TotalSeconds:0} s are required, not {measured.TotalSeconds:0.00} s"
             : settled > DecidedWithin ? $"a request was decided {settled.TotalSeconds:0.0} s after the end of the fault, and {DecidedWithin.TotalSeconds:0} s are required"
+            : linked > LinkedWithin ? $"direct links were there {linked.TotalSeconds:0.0} s after every door was open, "
+                + $"and {LinkedWithin.TotalSeconds:0} s are required"
             : null;
         var detail = strike.Detail;
         if (late is not null && MachineLoad.Excuse(late) is { } excuse)
@@ -162,7 +166,7 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
 
         print(string.Create(
             CultureInfo.InvariantCulture,
-            $"{number,4}  {kind.Name,-22} actors {done.Actors.TotalSeconds,5:0.00} s, over workers {global.TotalSeconds,5:0.00} s, every door {doors.TotalSeconds,5:0.00} s of {kind.Bound.TotalSeconds:0} s, decided after {settled.TotalSeconds,5:0.00} s  {detail}{string.Concat(strike.Problems.Select(problem => $"\n      PROBLEM: {problem}"))}"));
+            $"{number,4}  {kind.Name,-22} actors {done.Actors.TotalSeconds,5:0.00} s, over workers {global.TotalSeconds,5:0.00} s, every door {doors.TotalSeconds,5:0.00} s of {kind.Bound.TotalSeconds:0} s, decided after {settled.TotalSeconds,5:0.00} s, linked after {linked.TotalSeconds:0.0} s  {detail}{string.Concat(strike.Problems.Select(problem => $"\n      PROBLEM: {problem}"))}"));
         _violations.AddRange(strike.Problems.Select(problem => $"Round {number}, {kind.Name}: {problem}"));
     }
 
@@ -179,10 +183,24 @@ internal sealed class ClusterRun(LiveOptions options, Action<string> print)
         return took!.Value;
     }
 
-    /// <summary>Waits until all workers are there, and divides anew when one owns next to nothing.</summary>
+    /// <summary>Waits until each worker has a direct link to each other one.</summary>
+    private static async Task<TimeSpan> Linked(ClusterSystem system, CancellationToken cancellation)
+    {
+        var since = Stopwatch.GetTimestamp();
+        await Eventually.Holds("direct links between all workers", RecoversAtAll, async () =>
+        {
+            cancellation.ThrowIfCancellationRequested();
+            var missing = await system.Unlinked();
+            return missing.Count == 0 ? null : string.Join("; ", missing);
+        });
+        return Stopwatch.GetElapsedTime(since);
+    }
+
+    /// <summary>Waits until all workers are there, linked, and divides anew when one owns next to nothing.</summary>
     private static async Task<IReadOnlyList<MemberNow>> Balanced(ClusterSystem system, CancellationToken cancellation)
     {
         await system.AllReady();
+        await Linked(system, cancellation);
         IReadOnlyList<MemberNow> members = [];
         await Eventually.Holds("all workers to live, each with its share", RecoversAtAll, async () =>
         {

@@ -4,7 +4,8 @@ namespace Snapper.Live.Cluster;
 
 /// <summary>
 /// Scripts that stand in for redis-server and daprd when <c>up</c> starts several workers: Redis listens on another port than it was told, and so
-/// does each sidecar, which finds its worker at another one, so that links lie on these roads.
+/// does each sidecar, which finds its worker at another one, so that links lie on these roads. Each worker tells the
+/// others another port for direct links than it listens on.
 /// </summary>
 internal sealed class ClusterStand
 {
@@ -29,7 +30,8 @@ internal sealed class ClusterStand
               word=$app
               ;;
             """);
-        Clocks = new Clocks(_folder);
+        Links = new LinkPlaces(_folder);
+        Clocks = new Clocks(_folder, Links.Tells);
     }
 
     private const string AppPort = "app-port-";
@@ -52,6 +54,9 @@ internal sealed class ClusterStand
 
     /// <summary>Clocks of workers, and of Redis.</summary>
     public Clocks Clocks { get; }
+
+    /// <summary>Where workers take direct links of others.</summary>
+    public LinkPlaces Links { get; }
 
     /// <summary>What the next redis-server is told.</summary>
     public StandFolder Folder => _folder;

@@ -9,9 +9,17 @@ namespace Snapper.Live.Cluster;
 /// <summary>A worker as the others see it, and how many lives of it they have fenced.</summary>
 internal sealed record MemberNow(string Name, string State, long Entries, bool Master, string? Rescuer, long Fenced);
 
+/// <summary>Another worker as one sees it.</summary>
+/// <param name="Worker">Its name.</param>
+/// <param name="Via">Which worker passes packets on to it; null: none.</param>
+/// <param name="IsDirect">Packets go by a direct link.</param>
+/// <param name="LinkProblem">Why they do not; null: they do, or the link is just being made.</param>
+internal sealed record PeerNow(string Worker, string? Via, bool IsDirect, string? LinkProblem);
+
 /// <summary>
-/// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis (a lane per worker), from each
-/// worker to its sidecar, by which it reaches the others, and from each sidecar to its worker, by which the others reach it.
+/// Several real workers, started by <c>./snapper up --workers N</c>, with links on the road from each worker to Redis
+/// (a lane per worker), on that by which the others' direct links reach it (a lane per worker), from each worker to its
+/// sidecar, by which it reaches the others without one, and from each sidecar to its worker.
 /// </summary>
 internal sealed class ClusterSystem : IAsyncDisposable
 {
@@ -23,6 +31,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
     private readonly ClusterStand _stand;
     private readonly List<Link> _outs = [];
     private readonly List<Link> _ins = [];
+    private readonly List<Link> _links = [];
     private SnapperProcess? _process;
     private bool _disposed;
 
@@ -34,7 +43,8 @@ internal sealed class ClusterSystem : IAsyncDisposable
         _options = options with { SidecarPort = options.BasePort + SidecarsFrom, More = ["--workers", workers.ToString(CultureInfo.InvariantCulture)] };
         var redisAt = _options.BasePort + RedisAt;
         _stand = new ClusterStand(Path.Combine(_options.Data, "stand"), redisAt, SidecarsFrom);
-        Redis = new RedisSeat(Folder, _options.BasePort + RedisAt, _stand.Folder, () => Pid("redis"), callerOf: port => ConnectionOwner.Of(port, Pids("worker")));
+        Redis = new RedisSeat(
+            Folder, _options.BasePort + RedisAt, _stand.Folder, () => Pid("redis"), callerOf: WorkerOfCaller);
         for (var i = 1; i <= workers + 1; i++)
         {
             var number = i;
@@ -42,6 +52,9 @@ internal sealed class ClusterSystem : IAsyncDisposable
             _outs.Add(new Link($"w{i} to its sidecar", () => sidecar, () => sidecar + ClusterStand.SidecarShift, receiverOf: WorkerOfRequest));
             var link = app + ClusterStand.AppShift;
             _ins.Add(new Link($"sidecar of w{i} to it", () => link, () => _stand.AppPortAsked(link)));
+            _links.Add(new Link(
+                $"links to w{i}", () => LinkPlaces.DoorOf(number), () => LinkPlaces.EndOf(number),
+                callerOf: WorkerOfCaller, leadsTo: () => LinkPlaces.LeadsTo(number)));
         }
 
         Client = NewClient();
@@ -73,13 +86,22 @@ internal sealed class ClusterSystem : IAsyncDisposable
     /// <summary>The road by which the others reach a worker, from 1.</summary>
     public Link In(int worker) => _ins[worker - 1];
 
+    /// <summary>Where workers take direct links of others.</summary>
+    public LinkPlaces LinkPlaces => _stand.Links;
+
+    /// <summary>By which the others' direct links reach a worker, from 1; their connections are on lanes.</summary>
+    public Link LinksTo(int worker) => _links[worker - 1];
+
+    /// <summary>That of the direct link which one worker has made to another.</summary>
+    public Lane LinkOf(int from, int to) => LinksTo(to).Of($"w{from}");
+
     public static async Task<ClusterSystem> Start(int workers, CancellationToken cancellation)
     {
         var system = new ClusterSystem(workers);
         try
         {
             system.ToRedis.Start();
-            system._outs.Concat(system._ins).ToList().ForEach(link => link.Start());
+            system.Roads.ToList().ForEach(link => link.Start());
             await system.Up([], cancellation);
             return system;
         }
@@ -90,6 +112,8 @@ internal sealed class ClusterSystem : IAsyncDisposable
             throw;
         }
     }
+
+    private IEnumerable<Link> Roads => _outs.Concat(_ins).Concat(_links);
 
     /// <summary>It has ended by itself: a person must decide.</summary>
     public bool HasEnded => _process!.HasEnded;
@@ -149,6 +173,44 @@ internal sealed class ClusterSystem : IAsyncDisposable
         }
 
         return null;
+    }
+
+    /// <summary>The others, as a worker, from 1, sees them; null: it does not answer.</summary>
+    public async Task<IReadOnlyList<PeerNow>?> Peers(int worker)
+    {
+        using var client = ClientOf(worker);
+        if (await client.Get("v1/status", TimeSpan.FromSeconds(2)) is not { Status: 200, Json: var json }
+            || !json.TryGetProperty("cluster", out var cluster) || cluster.ValueKind != JsonValueKind.Object)
+        {
+            return null;
+        }
+
+        return [.. cluster.GetProperty("peers").EnumerateArray().Select(static peer => new PeerNow(
+            peer.GetProperty("worker").GetString()!, Said(peer, "via"), peer.GetProperty("directLink").GetBoolean(),
+            Said(peer, "linkProblem")))];
+    }
+
+    /// <summary>Between whom there is no direct link now, and why; empty: all have one to each other.</summary>
+    public async Task<IReadOnlyList<string>> Unlinked()
+    {
+        var all = Enumerable.Range(1, Workers).ToArray();
+        var missing = new List<string>();
+        foreach (var worker in all)
+        {
+            var peers = await Peers(worker);
+            foreach (var other in all.Where(other => other != worker).Select(static other => $"w{other}"))
+            {
+                var peer = peers?.FirstOrDefault(peer => peer.Worker == other);
+                if (peer is not { IsDirect: true })
+                {
+                    var why = peers is null ? "it does not answer" : peer is null ? "it knows none"
+                        : peer.LinkProblem ?? "it is being made";
+                    missing.Add($"w{worker} to {other}: {why}");
+                }
+            }
+        }
+
+        return missing;
     }
 
     /// <summary>What every worker says of itself and the others, for people.</summary>
@@ -231,7 +293,7 @@ internal sealed class ClusterSystem : IAsyncDisposable
         }
 
         await ToRedis.DisposeAsync();
-        foreach (var link in _outs.Concat(_ins))
+        foreach (var link in Roads)
         {
             await link.DisposeAsync();
         }
@@ -257,6 +319,11 @@ internal sealed class ClusterSystem : IAsyncDisposable
         var prefix = "PUT /v1.0/actors/Mailbox%40"u8;
         return sent.StartsWith(prefix) && sent[prefix.Length..].IndexOf((byte)'/') is > 0 and var length ? System.Text.Encoding.ASCII.GetString(sent.Slice(prefix.Length, length)) : null;
     }
+
+    private string? WorkerOfCaller(int port) => ConnectionOwner.Of(port, () => Pids("worker"));
+
+    private static string? Said(JsonElement json, string name) =>
+        json.TryGetProperty(name, out var said) ? said.GetString() : null;
 
     private JsonElement? State()
     {

@@ -65,14 +65,14 @@ internal static class LinkFaults
         return (await answer, Stopwatch.GetElapsedTime(started));
     }
 
-    private static Task During(Strike strike, Link link, TimeSpan time, Action begin, Action? atEnd = null) => During(strike, link, async () =>
+    private static Task During(Strike strike, IRoad link, TimeSpan time, Action begin, Action? atEnd = null) => During(strike, link, async () =>
     {
         begin();
         await strike.Wait(time);
         atEnd?.Invoke();
     });
 
-    private static async Task Cut(Strike strike, Link link)
+    private static async Task Cut(Strike strike, IRoad link)
     {
         switch (strike.Random.Next(3))
         {
@@ -100,13 +100,13 @@ internal static class LinkFaults
         }
     }
 
-    private static async Task Silence(Strike strike, Link link)
+    private static async Task Silence(Strike strike, IRoad link)
     {
         var time = strike.Span(LongestTrouble);
         var (up, down, words) = Directions(strike);
         var loses = strike.Random.Next(2) == 0;
         strike.Detail = $"{words} for {Seconds(time)}, then {(loses ? "reset" : "late")}";
-        await During(strike, link, time, () => Set(link, up, down, new Weather(Holds: true)), atEnd: () =>
+        await During(strike, link, time, () => link.Hold(up, down), atEnd: () =>
         {
             if (loses)
             {
@@ -115,19 +115,16 @@ internal static class LinkFaults
         });
     }
 
-    private static async Task Slow(Strike strike, Link link)
+    private static async Task Slow(Strike strike, IRoad link)
     {
         var time = strike.Span(LongestTrouble);
         var (up, down, words) = Directions(strike);
-        var weather = strike.Random.Next(2) == 0
-            ? new Weather(Delay: strike.Between(5, 200))
-            : new Weather(BytesPerSecond: 2000 + strike.Random.Next(98_000));
-        var how = weather.BytesPerSecond > 0 ? $"{weather.BytesPerSecond / 1000} kB/s" : $"{weather.Delay.TotalMilliseconds.ToString("0", CultureInfo.InvariantCulture)} ms";
+        var (weather, how) = SlowWeather(strike);
         strike.Detail = $"{how} {words} for {Seconds(time)}";
-        await During(strike, link, time, () => Set(link, up, down, weather));
+        await During(strike, link, time, () => link.Put(weather, up, down));
     }
 
-    private static async Task During(Strike strike, Link link, Func<Task> trouble)
+    private static async Task During(Strike strike, IRoad link, Func<Task> trouble)
     {
         try
         {
@@ -140,25 +137,25 @@ internal static class LinkFaults
         }
     }
 
-    private static void Set(Link link, bool up, bool down, Weather weather)
+    /// <summary>Weather in which all takes long, drawn, and in words.</summary>
+    public static (Weather Weather, string Words) SlowWeather(Blow strike)
     {
-        if (up)
-        {
-            link.Up.Set(weather);
-        }
-
-        if (down)
-        {
-            link.Down.Set(weather);
-        }
+        var weather = strike.Random.Next(2) == 0
+            ? new Weather(Delay: strike.Between(5, 200))
+            : new Weather(BytesPerSecond: 2000 + strike.Random.Next(98_000));
+        return (weather, weather.BytesPerSecond > 0
+            ? $"{weather.BytesPerSecond / 1000} kB/s"
+            : $"{weather.Delay.TotalMilliseconds.ToString("0", CultureInfo.InvariantCulture)} ms");
     }
 
-    private static (bool Up, bool Down, string Words) Directions(Strike strike) => strike.Random.Next(3) switch
+    /// <summary>One or both, drawn.</summary>
+    public static (bool Up, bool Down, string Words) Directions(Blow strike) => strike.Random.Next(3) switch
     {
         0 => (true, false, "to the target"),
         1 => (false, true, "from the target"),
         _ => (true, true, "both ways"),
     };
 
-    private static string Seconds(TimeSpan time) => string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
+    /// <summary>In words.</summary>
+    public static string Seconds(TimeSpan time) => string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0.0} s");
 }

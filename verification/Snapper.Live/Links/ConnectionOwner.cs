@@ -5,18 +5,18 @@ namespace Snapper.Live.Links;
 /// <summary>Finds out which of a few processes a connection on loopback belongs to, by Linux's /proc.</summary>
 internal static class ConnectionOwner
 {
-    /// <summary>The name of the process whose end of a connection has this port; null: none of them.</summary>
-    public static string? Of(int port, IEnumerable<(string Name, int Pid)> processes)
-    {
-        if (InodeOf(port) is not { } inode)
-        {
-            return null;
-        }
+    /// <summary>A table of the system that changes while it is read may lack what was there all the time.</summary>
+    private const int Looks = 8;
 
-        var socket = $"socket:[{inode}]";
-        foreach (var (name, pid) in processes)
+    /// <summary>The name of the process whose end of a connection has this port; null: none of them.</summary>
+    /// <param name="port">The port.</param>
+    /// <param name="processes">Asked anew for each look: one that has just begun may not be noted yet.</param>
+    public static string? Of(int port, Func<IEnumerable<(string Name, int Pid)>> processes)
+    {
+        for (var look = 0; look < Looks; look++)
         {
-            if (Holds(pid, socket))
+            if (InodeOf(port) is { } inode
+                && processes().FirstOrDefault(one => Holds(one.Pid, $"socket:[{inode}]")).Name is { } name)
             {
                 return name;
             }
@@ -47,19 +47,23 @@ internal static class ConnectionOwner
     {
         try
         {
-            foreach (var descriptor in Directory.EnumerateFiles($"/proc/{pid}/fd"))
-            {
-                if (File.ResolveLinkTarget(descriptor, returnFinalTarget: false) is { } target && Path.GetFileName(target.FullName) == socket)
-                {
-                    return true;
-                }
-            }
+            return Directory.EnumerateFiles($"/proc/{pid}/fd").Any(descriptor => TargetOf(descriptor) == socket);
         }
         catch (Exception gone) when (gone is IOException or UnauthorizedAccessException)
         {
-            // The process, or one of its descriptors, has just ended.
+            return false; // the process has ended
         }
+    }
 
-        return false;
+    private static string? TargetOf(string descriptor)
+    {
+        try
+        {
+            return File.ResolveLinkTarget(descriptor, returnFinalTarget: false)?.Name;
+        }
+        catch (Exception gone) when (gone is IOException or UnauthorizedAccessException)
+        {
+            return null; // closed just now; others are still to be looked at
+        }
     }
 }

@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 namespace Snapper.Live.Links;
 
 /// <summary>The part of a <see cref="Link"/> that belongs to one caller, or to one receiver: its weather, and whether its connections are let in. Thread-safe.</summary>
-internal sealed class Lane
+internal sealed class Lane : IRoad
 {
     private readonly ConcurrentDictionary<LinkConnection, bool> _connections = new();
     private volatile bool _refuses;
@@ -29,13 +29,6 @@ internal sealed class Lane
         {
             connection.Reset();
         }
-    }
-
-    /// <summary>Nothing passes in these directions; it stays under way.</summary>
-    public void Hold(bool up, bool down)
-    {
-        Up.Set(new Weather(Holds: up));
-        Down.Set(new Weather(Holds: down));
     }
 
     /// <summary>Clear weather.</summary>

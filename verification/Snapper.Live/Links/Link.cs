@@ -13,8 +13,10 @@ namespace Snapper.Live.Links;
 /// <param name="target">The port on which the target listens; null: not known yet.</param>
 /// <param name="callerOf">Tells from the port of a caller who it is, so that each has a <see cref="Lane"/> of its own; null: nobody is told from others.</param>
 /// <param name="receiverOf">Tells from what a caller sends whom it is for, if it begins a request, so that each receiver has a <see cref="Lane"/>; null: nobody is told from others.</param>
+/// <param name="leadsTo">Where callers really arrive; null, or none told: at the target.</param>
 internal sealed class Link(
-    string name, Func<int?> port, Func<int?> target, Func<int, string?>? callerOf = null, Func<ReadOnlySpan<byte>, string?>? receiverOf = null) : IAsyncDisposable
+    string name, Func<int?> port, Func<int?> target, Func<int, string?>? callerOf = null, Func<ReadOnlySpan<byte>, string?>? receiverOf = null,
+    Func<int?>? leadsTo = null) : IRoad, IAsyncDisposable
 {
     private static readonly TimeSpan LookAgain = TimeSpan.FromMilliseconds(15);
 
@@ -186,7 +188,7 @@ internal sealed class Link(
             while (true)
             {
                 var caller = await listener.AcceptAsync(_stop.Token);
-                if (target() is not { } there)
+                if ((leadsTo?.Invoke() ?? target()) is not { } there)
                 {
                     caller.Dispose();
                     continue;
