@@ -5,8 +5,8 @@ namespace Snapper.Simulation.Tests.Core;
 /// <summary>What the simulator runs waits by the worker's clock, or the same seed differs on a slow machine.</summary>
 public sealed partial class ClockTests
 {
-    // Not simulated: Redis, and the real disk.
-    private static readonly string[] s_notSimulated = ["/obj/", "/Redis/", "PhysicalFileSystem.cs"];
+    // Not simulated: Redis, the real disk, and sockets between workers.
+    private static readonly string[] s_notSimulated = ["/obj/", "/Redis/", "/Links/", "PhysicalFileSystem.cs"];
 
     [Fact]
     public void Simulated_code_has_no_clock_but_the_workers() =>
