@@ -196,7 +196,7 @@ internal static class RedisScripts
     /// KEYS[2]: the stream. ARGV[4..7]: first sequence, the sequence behind the last, count, bytes. A stream that is gone would be
     /// made anew without a word; one that holds nothing that is needed (a new log, everything trimmed) may be.
     /// </summary>
-    private const string Add = $$"""
+    private static readonly string s_add = $$"""
         if tonumber(m[4] or m[3] or '1') < next and redis.call('EXISTS', KEYS[2]) == 0 then
           return lost('stream ' .. KEYS[2] .. ' is gone: records ' .. (m[4] or m[3]) .. ' to ' .. string.format('%.0f', next - 1) .. ' should be there')
         end
@@ -218,10 +218,10 @@ internal static class RedisScripts
         return 'GAP records from ' .. ARGV[4] .. ' on do not follow the log, whose next record is ' .. m[3]
         """;
 
-    public static readonly RedisScript Append = new(Fence + Add);
+    public static readonly RedisScript Append = new(Fence + s_add);
 
     /// <summary>The same for one of several.</summary>
-    public static readonly RedisScript AppendOnInstance = new(Fence + OnInstance + Add);
+    public static readonly RedisScript AppendOnInstance = new(Fence + OnInstance + s_add);
 
     /// <summary>
     /// Raises the epoch and tells the rest. KEYS: hash, stream. ARGV: mark, and a name for the log if it has none yet. Deleting nothing first makes it a script that has
